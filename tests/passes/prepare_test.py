@@ -34,8 +34,7 @@ pytestmark = pytest.mark.skipif(find_tool() is None, reason="torchere-opt is not
 # What the programs are made of, and the pass that changes them, if one does.
 FUNCTIONS = {
     "cumsum": (lambda x: x.cumsum(0), None),
-    "cummax": (lambda x: x.cummax(0)[0], COUNTERS),
-    "cummin": (lambda x: x.cummin(0)[0], COUNTERS),
+    "logcumsumexp": (lambda x: x.logcumsumexp(0), COUNTERS),
     "logcumsumexp": (lambda x: x.logcumsumexp(0), COUNTERS),
     "atan": (torch.atan, ARC_TANGENTS),
     "asin": (torch.asin, ARC_TANGENTS),
@@ -113,11 +112,11 @@ def test_a_barrier_behind_a_donated_write_is_a_mark():
 
 def test_jaxlib_needs_loop_counters_that_are_multiplied():
     x = numbers()
-    text = torchere.export(Function("cummax"), (x,)).get_stablehlo_text()
+    text = torchere.export(Function("logcumsumexp"), (x,)).get_stablehlo_text()
     judge = xla.Plugin()
     try:
         ((got,),) = judge.run(xla.prepared(text, [COUNTERS.option]), [[x.numpy()]])
-        numpy.testing.assert_array_equal(got, FUNCTIONS["cummax"][0](x).numpy())
+        numpy.testing.assert_allclose(got, FUNCTIONS["logcumsumexp"][0](x).numpy(), rtol=1e-6)
         with pytest.raises(RuntimeError, match="the plugin crashed"):
             judge.run(text, [[x.numpy()]])
             pytest.fail("jaxlib takes a counter that is added to itself: with its version the pass can go")
