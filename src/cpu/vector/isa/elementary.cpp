@@ -51,10 +51,13 @@ TORCHERE_INLINE D powerOf(D x, D y) {
 bool areTwos(const float *x, int64_t n) {
   if (n < kLanes || x[0] != 2.0f) // as a rule one element tells
     return false;
-  for (int64_t i = 0; i < n; ++i)
-    if (x[i] != 2.0f)
-      return false;
-  return true;
+  I others = load(x + n - kLanes) != 2.0f;
+  for (int64_t i = 0; i + kLanes <= n; i += kLanes)
+    others |= load(x + i) != 2.0f;
+  bool any = false;
+  for (int i = 0; i < kLanes; ++i)
+    any |= others[i] != 0;
+  return !any;
 }
 
 /// In f64, rounded once; the C library knows zeros, infinities and NaN.
