@@ -35,7 +35,6 @@ pytestmark = pytest.mark.skipif(find_tool() is None, reason="torchere-opt is not
 FUNCTIONS = {
     "cumsum": (lambda x: x.cumsum(0), None),
     "logcumsumexp": (lambda x: x.logcumsumexp(0), COUNTERS),
-    "logcumsumexp": (lambda x: x.logcumsumexp(0), COUNTERS),
     "atan": (torch.atan, ARC_TANGENTS),
     "asin": (torch.asin, ARC_TANGENTS),
     "atan2": (lambda x: torch.atan2(x, torch.ones_like(x)), ARC_TANGENTS),
