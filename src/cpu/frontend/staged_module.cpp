@@ -73,6 +73,27 @@ SmallVector<mlir::Value> readBy(Operation *op) {
   return values;
 }
 
+/// By op of a function's block, how many are in front of it.
+using PlacesOfOps = llvm::DenseMap<Operation *, size_t>;
+
+/// A clone of the function, in which ops have the same places.
+struct ClonedFunction {
+  ClonedFunction(func::FuncOp function, const PlacesOfOps &places) : function(function), places(places) {
+    for (Operation &op : function.front())
+      ops.push_back(&op);
+  }
+  mlir::Value valueOf(mlir::Value original) {
+    if (auto argument = dyn_cast<BlockArgument>(original))
+      return function.getArgument(argument.getArgNumber());
+    Operation *op = ops[places.at(original.getDefiningOp())];
+    return op->getResult(cast<OpResult>(original).getResultNumber());
+  }
+
+  func::FuncOp function;
+  const PlacesOfOps &places;    ///< in the original
+  std::vector<Operation *> ops; ///< of its block, as they were cloned
+};
+
 /// What the function computes before any size that depends on data is known.
 class StageCut {
 public:
@@ -82,18 +103,12 @@ public:
   void cutRest(func::FuncOp function) const;
 
 private:
-  /// A value by its place, which is the same in a clone of the module.
-  struct Place {
-    int64_t op = -1; ///< in the function's block; -1: an argument
-    unsigned index = 0;
-  };
   enum class Stage : uint8_t {
     Any,   ///< from constants and weights alone: whichever reads it
     First, ///< known before
     Rest,
   };
   Stage stageOf(mlir::Value value) const;
-  Place placeOf(mlir::Value value) const;
   void findStages(func::FuncOp function);
   void findSizes(mlir::Value value);
   void findCarried(func::FuncOp function);
@@ -101,6 +116,7 @@ private:
   llvm::DenseMap<mlir::Value, Stage> stages; ///< of values outside of regions
   llvm::DenseSet<mlir::Value> seen;
   llvm::SetVector<mlir::Value> sizes, carried;
+  PlacesOfOps places;
   std::vector<Stage> stageOfOp;
 };
 
@@ -133,6 +149,7 @@ void StageCut::findStages(func::FuncOp function) {
       for (mlir::Value value : readBy(&op))
         stage = std::max(stage, stageOf(value));
     }
+    places[&op] = stageOfOp.size();
     stageOfOp.push_back(stage);
     for (mlir::Value result : op.getResults())
       stages[result] = stage;
@@ -162,13 +179,6 @@ void StageCut::findCarried(func::FuncOp function) {
       for (mlir::Value value : readBy(&op))
         if (value.getDefiningOp() && stageOf(value) == Stage::First && !sizes.contains(value))
           carried.insert(value);
-}
-
-StageCut::Place StageCut::placeOf(mlir::Value value) const {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return {-1, argument.getArgNumber()};
-  Operation *op = value.getDefiningOp();
-  return {std::distance(op->getBlock()->begin(), op->getIterator()), cast<OpResult>(value).getResultNumber()};
 }
 
 /// The elements of the value, 0-d each.
@@ -202,28 +212,17 @@ mlir::Value joinElements(OpBuilder &builder, RankedTensorType type, ValueRange e
   return stablehlo::ReshapeOp::create(builder, place, type, joined);
 }
 
-std::vector<Operation *> opsOf(func::FuncOp function) {
-  std::vector<Operation *> ops;
-  for (Operation &op : function.front())
-    ops.push_back(&op);
-  return ops;
-}
-
 /// Its arguments are read again by the rest: it writes none.
 void StageCut::cutFirst(func::FuncOp function) const {
-  std::vector<Operation *> ops = opsOf(function);
-  auto valueAt = [&](mlir::Value original) -> mlir::Value {
-    Place place = placeOf(original);
-    return place.op < 0 ? mlir::Value(function.getArgument(place.index))
-                        : ops[place.op]->getResult(place.index);
-  };
+  ClonedFunction clone(function, places);
+  const std::vector<Operation *> &ops = clone.ops;
   Operation *end = ops.back();
   OpBuilder builder(end);
   SmallVector<mlir::Value> results;
   for (mlir::Value size : sizes)
-    results.append(elementsOf(builder, valueAt(size)));
+    results.append(elementsOf(builder, clone.valueOf(size)));
   for (mlir::Value value : carried)
-    results.push_back(valueAt(value));
+    results.push_back(clone.valueOf(value));
   end->setOperands(results);
   for (size_t i = ops.size() - 1; i-- > 0;)
     if (stageOfOp[i] == Stage::Rest)
@@ -237,12 +236,8 @@ void StageCut::cutFirst(func::FuncOp function) const {
 }
 
 void StageCut::cutRest(func::FuncOp function) const {
-  std::vector<Operation *> ops = opsOf(function);
-  auto valueAt = [&](mlir::Value original) -> mlir::Value {
-    Place place = placeOf(original);
-    return place.op < 0 ? mlir::Value(function.getArgument(place.index))
-                        : ops[place.op]->getResult(place.index);
-  };
+  ClonedFunction clone(function, places);
+  const std::vector<Operation *> &ops = clone.ops;
   OpBuilder builder(ops.front());
   NamedAttribute mark(builder.getStringAttr(kSizeMark), builder.getUnitAttr());
   auto addArgument = [&](Type type, Location place, DictionaryAttr attributes) {
@@ -251,7 +246,7 @@ void StageCut::cutRest(func::FuncOp function) const {
     return mlir::Value(function.getArgument(index));
   };
   for (mlir::Value original : sizes) {
-    mlir::Value size = valueAt(original);
+    mlir::Value size = clone.valueOf(original);
     auto type = cast<RankedTensorType>(size.getType());
     SmallVector<mlir::Value> elements;
     for (int64_t i = 0; i < type.getNumElements(); ++i)
@@ -260,7 +255,7 @@ void StageCut::cutRest(func::FuncOp function) const {
     size.replaceAllUsesWith(joinElements(builder, type, elements));
   }
   for (mlir::Value original : carried) {
-    mlir::Value value = valueAt(original);
+    mlir::Value value = clone.valueOf(original);
     value.replaceAllUsesWith(addArgument(value.getType(), value.getLoc(), {}));
   }
   for (size_t i = ops.size() - 1; i-- > 0;)
