@@ -53,11 +53,7 @@ TORCHERE_INLINE D hyperbolicTangent(D x) {
 
 /// As in f32, below this magnitude: quarters of pi are counted in 20 bits, and the parts of pi have 33.
 constexpr double kMostCircular = 1e6;
-struct DoubleQuarterTurns {
-  Vec<int64_t> count;
-  D sine, cosine;
-};
-TORCHERE_INLINE DoubleQuarterTurns quarterTurns(D x) {
+TORCHERE_INLINE QuarterTurns<double, Vec<int64_t>> quarterTurns(D x) {
   D shifted = x * 0.63661977236758134308 + kDoubleRounder, q = shifted - kDoubleRounder;
   // The first two differences are exact, the second one with what its rounding leaves: r and `rest` are all.
   D first = x - q * 0x1.921fb544p+0, second = q * 0x1.0b4611a6p-34, large = first - second;
@@ -72,19 +68,12 @@ TORCHERE_INLINE DoubleQuarterTurns quarterTurns(D x) {
           near + (((1.0 - near) - half) + (z * z * polynomialOf(z, c) - r * rest))};
 }
 template <bool kCosine> TORCHERE_INLINE D circular(D x) {
-  DoubleQuarterTurns turns = quarterTurns(x);
-  auto quarter = turns.count + (kCosine ? 1 : 0);
-  D y = (quarter & 1) != 0 ? turns.cosine : turns.sine;
-  y = (quarter & 2) != 0 ? -y : y;
-  y = !kCosine && x == 0.0 ? x : y;
-  return orOneByOne(y, x, kMostCircular,
+  return orOneByOne(circularOf<kCosine>(quarterTurns(x), x), x, kMostCircular,
                     [](double each) { return kCosine ? __builtin_cos(each) : __builtin_sin(each); });
 }
 TORCHERE_INLINE D tangent(D x) {
-  DoubleQuarterTurns turns = quarterTurns(x);
-  auto isOdd = (turns.count & 1) != 0;
-  D y = (isOdd ? turns.cosine : turns.sine) / (isOdd ? -turns.sine : turns.cosine);
-  return orOneByOne(x == 0.0 ? x : y, x, kMostCircular, [](double each) { return __builtin_tan(each); });
+  return orOneByOne(tangentOf(quarterTurns(x), x), x, kMostCircular,
+                    [](double each) { return __builtin_tan(each); });
 }
 
 /// x = m 2^k with m near 1, f = m - 1 and s = f / (2 + f): log m = f - (f^2 / 2 - s (f^2 / 2 + the series)).

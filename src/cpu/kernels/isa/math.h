@@ -250,11 +250,11 @@ TORCHERE_INLINE F logistic(F x) {
 
 /// The sine and cosine of what a reduction to quarters of pi leaves, and how many quarters it took: for |x|
 /// below 8192.
-struct QuarterTurns {
-  I count;
-  F sine, cosine;
+template <class T, class Count> struct QuarterTurns {
+  Count count;
+  Vec<T> sine, cosine;
 };
-TORCHERE_INLINE QuarterTurns quarterTurns(F x) {
+TORCHERE_INLINE QuarterTurns<float, I> quarterTurns(F x) {
   constexpr float s[] = {2.718274446e-06f, -1.983933099e-04f, 8.333329374e-03f, -1.666666664e-01f};
   constexpr float c[] = {-2.720989272e-07f, 2.479951589e-05f, -1.388888374e-03f, 4.166666662e-02f};
   F shifted = x * 0.636619772f + kRounder;
@@ -279,13 +279,22 @@ template <class T, class Fn> TORCHERE_INLINE Vec<T> orOneByOne(Vec<T> y, Vec<T> 
   return y;
 }
 
-template <bool kCosine> TORCHERE_INLINE F circular(F x) {
-  QuarterTurns turns = quarterTurns(x);
-  I quarter = turns.count + (kCosine ? 1 : 0);
-  F y = (quarter & 1) != 0 ? turns.cosine : turns.sine;
+template <bool kCosine, class T, class Count>
+TORCHERE_INLINE Vec<T> circularOf(const QuarterTurns<T, Count> &turns, Vec<T> x) {
+  Count quarter = turns.count + (kCosine ? 1 : 0);
+  Vec<T> y = (quarter & 1) != 0 ? turns.cosine : turns.sine;
   y = (quarter & 2) != 0 ? -y : y;
-  y = !kCosine && x == 0.0f ? x : y;
-  return orOneByOne(y, x, 8192.0f,
+  return !kCosine && x == T(0) ? x : y;
+}
+template <class T, class Count>
+TORCHERE_INLINE Vec<T> tangentOf(const QuarterTurns<T, Count> &turns, Vec<T> x) {
+  auto isOdd = (turns.count & 1) != 0;
+  Vec<T> y = (isOdd ? turns.cosine : turns.sine) / (isOdd ? -turns.sine : turns.cosine);
+  return x == T(0) ? x : y;
+}
+
+template <bool kCosine> TORCHERE_INLINE F circular(F x) {
+  return orOneByOne(circularOf<kCosine>(quarterTurns(x), x), x, 8192.0f,
                     [](float each) { return kCosine ? __builtin_cosf(each) : __builtin_sinf(each); });
 }
 TORCHERE_INLINE F sine(F x) {
@@ -295,10 +304,8 @@ TORCHERE_INLINE F cosine(F x) {
   return circular<true>(x);
 }
 TORCHERE_INLINE F tangent(F x) {
-  QuarterTurns turns = quarterTurns(x);
-  auto isOdd = (turns.count & 1) != 0;
-  F y = (isOdd ? turns.cosine : turns.sine) / (isOdd ? -turns.sine : turns.cosine);
-  return orOneByOne(x == 0.0f ? x : y, x, 8192.0f, [](float each) { return __builtin_tanf(each); });
+  return orOneByOne(tangentOf(quarterTurns(x), x), x, 8192.0f,
+                    [](float each) { return __builtin_tanf(each); });
 }
 
 /// x times the normal distribution's share below x: exp(-p(|x|)) is its tail, which has no cancellation.
