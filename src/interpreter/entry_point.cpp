@@ -3,6 +3,7 @@
 
 #include "interpreter/evaluator.h"
 #include "interpreter/mlir_values.h"
+#include "stablehlo/argument_attributes.h"
 #include "stablehlo/element_type_conversion.h"
 #include "stablehlo/module_implementation.h"
 #include "stablehlo/text_of.h"
@@ -58,7 +59,7 @@ static Result<EntryArgument> describeArgument(func::FuncOp function, unsigned in
                 "argument {} is a {}, expected sizes that are known: refine its shapes first", index,
                 argument.type.text());
   argument.isDonated = function.getArgAttr(index, "jax.buffer_donor") != nullptr;
-  argument.isInShapes = function.getArgAttr(index, "torchere.in_shapes") != nullptr;
+  argument.isInShapes = function.getArgAttr(index, stablehlo::sizeAttribute) != nullptr;
   if (argument.isInShapes && !(argument.type.shape.empty() && isInteger(argument.type.elementType)))
     return invalidArgument("argument {} is a {} that sizes depend on, expected a 0-d integer", index,
                            argument.type.text());

@@ -21,7 +21,6 @@ namespace {
 
 /// More elements than a size has that is computed from.
 constexpr int64_t kMostSizes = 64;
-constexpr const char *kSizeMark = "torchere.in_shapes";
 
 /// The operands that say what size the op's result has.
 SmallVector<mlir::Value> sizeOperands(Operation *op) {
@@ -239,7 +238,7 @@ void StageCut::cutRest(func::FuncOp function) const {
   ClonedFunction clone(function, places);
   const std::vector<Operation *> &ops = clone.ops;
   OpBuilder builder(ops.front());
-  NamedAttribute mark(builder.getStringAttr(kSizeMark), builder.getUnitAttr());
+  NamedAttribute mark(builder.getStringAttr(stablehlo::sizeAttribute), builder.getBoolAttr(true));
   auto addArgument = [&](Type type, Location place, DictionaryAttr attributes) {
     unsigned index = function.getNumArguments();
     (void)function.insertArgument(index, type, attributes, place);

@@ -5,6 +5,7 @@
 #include "passes/compatibility/expansion.h"
 #include "passes/prepare/plugin_passes.h"
 #include "passes/prepare/weight_marks.h"
+#include "stablehlo/argument_attributes.h"
 #include "stablehlo/diagnostics.h"
 #include "stablehlo/module_implementation.h"
 
@@ -50,7 +51,7 @@ static Status markArgumentsInShapes(ModuleOp module, ArrayRef<size_t> arguments)
   for (size_t argument : arguments) {
     if (!main || argument >= main.getNumArguments())
       return invalidArgument("[main] no such argument that sizes depend on: got {}", argument);
-    main.setArgAttr(static_cast<unsigned>(argument), "torchere.in_shapes",
+    main.setArgAttr(static_cast<unsigned>(argument), stablehlo::sizeAttribute,
                     BoolAttr::get(module.getContext(), true));
   }
   return {};
