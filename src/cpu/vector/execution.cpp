@@ -214,7 +214,7 @@ void VectorPlan::Runner::run(const Operation &operation) {
 }
 
 void VectorPlan::Runner::apply(const Operation &operation) {
-  const char *from[3] = {};
+  const char *from[4] = {};
   if (operation.perRow) {
     for (int i = 0; i < operation.operandCount; ++i)
       from[i] = elements(operation.operands[i]);
@@ -245,7 +245,10 @@ TileRowsJob VectorPlan::Runner::jobOf(const Operation &operation) {
   for (int i = 0; i < operation.operandCount; ++i) {
     int slot = operation.operands[i];
     const TileValue &value = slots_[slot];
-    bool isTile = value.kind == Dense || (isSelect ? i == 0 : i == 1 && (job.isOne[0] || isClamp));
+    bool needsTile = isSelect             ? i == 0
+                     : operation.isChoice ? i == 0 && value.kind != Rows
+                                          : i == 1 && (job.isOne[0] || isClamp);
+    bool isTile = value.kind == Dense || needsTile;
     job.operands[i] = isTile ? dense(slot) : value.data;
     job.isOne[i] = !isTile && value.kind != Rows;
     job.strides[i] = isTile ? columnCount_ * (isSelect && i == 0 ? 1 : operation.size) : value.rowStride;

@@ -32,10 +32,10 @@ using JoinParts = void (*)(const void *real, const void *imaginary, void *number
 /// Rows of elements, which are dense in the result. An operand's rows lie anywhere, or have one element each.
 struct TileRowsJob {
   void *result = nullptr;
-  const void *operands[3] = {};
-  int64_t strides[3] = {}; ///< of an operand's rows, in bytes
-  bool isOne[3] = {};      ///< one element a row: not of the first operands that are joined, both
-                           ///< (nor of what is clamped)
+  const void *operands[4] = {};
+  int64_t strides[4] = {}; ///< of an operand's rows, in bytes
+  bool isOne[4] = {};      ///< one element a row: not of the first operands that are joined, both
+                           ///< (nor of what is clamped, nor of a choice's first)
   int64_t rows = 1, columns = 0;
 };
 using RowsPrimitive = void (*)(const TileRowsJob &job);
@@ -86,13 +86,14 @@ struct ScalarInstruction {
 inline const ScalarInstruction *runNext(const ScalarInstruction *at, char *registers, ScalarRun &run) {
   return at[1].handler(at + 1, registers, run); // a jump, where the compiler optimizes
 }
-constexpr int kComparisons = 6;
+constexpr int kComparisons = 6; ///< from VectorOp::Equal on
 
 struct Primitives {
   Primitive ops[kVectorOps][kPrimitiveTypes] = {}; ///< [VectorOp][type of the operands]
   Primitive converts[kPrimitiveTypes][kPrimitiveTypes] = {};
   RowsPrimitive rows[kVectorOps][kPrimitiveTypes] = {}; ///< of two operands and more, where there is one
   RowsPrimitive pairs[kPairFirsts][kPairSeconds] = {};
+  RowsPrimitive choices[kComparisons] = {}; ///< (a compared with b) ? c : d, of f32
   /// Joined to what the result holds: an element a row, or, across rows, an element a column.
   RowsPrimitive sumsAlong[kSummedOps] = {}, sumsAcross[kSummedOps] = {};
   Primitive broadcasts[4] = {};  ///< the first element of `a` to all, by log2 of its size

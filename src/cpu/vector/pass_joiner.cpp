@@ -33,12 +33,19 @@ std::optional<PairSecond> secondOf(VectorOp op, bool isLeft, bool isRight) {
   return std::nullopt;
 }
 
+bool isComparison(VectorOp op) {
+  return op >= VectorOp::Equal && op <= VectorOp::GreaterEqual;
+}
+
 } // namespace
 
 void PassJoiner::run() {
   for (const VectorPhase &phase : program.phases)
     for (uint32_t at = phase.rowEnd; at < phase.end; ++at)
-      joinPair(at, phase.end);
+      if (isComparison(program.instructions[at].op))
+        joinChoice(at, phase.end);
+      else
+        joinPair(at, phase.end);
   if (!reductions.empty() || program.hasWholeRows)
     for (const VectorPhase &phase : program.phases)
       for (uint32_t at = phase.rowEnd; at < phase.end; ++at)
@@ -104,6 +111,30 @@ void PassJoiner::joinPair(uint32_t at, uint32_t end) {
   pair.operands[1] = one.operands[1];
   pair.operandCount = *second < kPairSquare ? 3 : 2;
   squares[*next] = *second == kPairSquare && one.op == VectorOp::Subtract;
+  isDropped[at] = true;
+}
+
+/// A comparison whose result is but the predicate of one select.
+void PassJoiner::joinChoice(uint32_t at, uint32_t end) {
+  const VectorInstruction &compared = program.instructions[at];
+  const VectorPlan::Operation &comparison = plan.operations[at];
+  if (compared.perRow || !comparison.primitive || compared.type != DType::F32)
+    return;
+  std::optional<uint32_t> next = onlyReader(at, end);
+  if (!next || program.instructions[*next].op != VectorOp::Select || !isOfFloats(*next) ||
+      !isKeptUntil(at, *next))
+    return;
+  VectorPlan::Operation &choice = plan.operations[*next];
+  int direction = static_cast<int>(compared.op) - static_cast<int>(VectorOp::Equal);
+  choice.primitive = nullptr;
+  choice.onRows = primitives.choices[direction];
+  choice.isSelect = false;
+  choice.isChoice = true;
+  choice.operandCount = 4;
+  choice.operands[3] = choice.operands[2];
+  choice.operands[2] = choice.operands[1];
+  choice.operands[0] = compared.operands[0];
+  choice.operands[1] = compared.operands[1];
   isDropped[at] = true;
 }
 

@@ -8,9 +8,9 @@
 
 namespace torchere::cpu {
 
-/// Replaces operations by those of Primitives::pairs, where the second alone reads what the first computes,
-/// and sums that whoever runs the tiles takes by those of what they are computed from. Operations still stand
-/// where their instructions do.
+/// Replaces operations by those of Primitives::pairs and choices, where the second alone reads what the first
+/// computes, and sums that whoever runs the tiles takes by those of what they are computed from. Operations
+/// still stand where their instructions do.
 class PassJoiner {
 public:
   /// `reductions`: of the program's last outputs.
@@ -22,6 +22,7 @@ public:
 
 private:
   void joinPair(uint32_t at, uint32_t end);
+  void joinChoice(uint32_t at, uint32_t end);
   void joinSum(uint32_t at, uint32_t end);
   void drop();
   std::optional<uint32_t> onlyReader(uint32_t at, uint32_t end) const;

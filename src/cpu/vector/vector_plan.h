@@ -84,8 +84,9 @@ private:
     uint8_t operandCount = 0;
     bool perRow = false;
     bool isSelect = false;
+    bool isChoice = false; ///< by what it compares
     uint16_t result = 0;
-    uint16_t operands[3] = {0, 0, 0};
+    uint16_t operands[4] = {0, 0, 0, 0};
     uint16_t index = 0; ///< of the operand in memory, the constant, or the dimension counted from the last
     /// The output that the result may be computed in, where a tile is contiguous there. Of pairs where the
     /// first part lies; the second one's is the index. operands[0] is the first part's slot.

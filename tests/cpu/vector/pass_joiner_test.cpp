@@ -16,6 +16,15 @@ float computed(VectorOp op, float a, float b) {
   return op == Add ? a + b : op == Subtract ? a - b : op == Multiply ? a * b : a / b;
 }
 
+bool holds(VectorOp op, float a, float b) {
+  return op == Equal       ? a == b
+         : op == NotEqual  ? a != b
+         : op == Less      ? a < b
+         : op == LessEqual ? a <= b
+         : op == Greater   ? a > b
+                           : a >= b;
+}
+
 /// How an operand of a matrix lies: all of it, rows that lie apart, one row, an element a row, or one
 /// element.
 enum Form : int { Whole, Apart, OneRow, OneEach, Scalar, Forms };
@@ -88,6 +97,68 @@ TEST_P(Passes, PairsRoundEachOp) {
                 << expected;
           }
         }
+}
+
+/// Each comparison with the choice by it, wherever the four operands lie. Some numbers are equal, some NaN.
+TEST_P(Passes, ComparisonsChoose) {
+  constexpr VectorOp comparisons[] = {Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual};
+  for (auto [rows, columns] : kSizes)
+    for (int forms = 0; forms < Forms * Forms * Forms * Forms; ++forms) {
+      Shape shape{rows, columns};
+      int f[4];
+      std::vector<float> x[4];
+      for (int k = 0, rest = forms; k < 4; ++k, rest /= Forms) {
+        f[k] = rest % Forms;
+        x[k] = valuesOf(k + 1, shape);
+      }
+      for (size_t i = 0; i < x[0].size(); i += 3)
+        x[0][i] = x[1][i];
+      VectorOp op = comparisons[(forms + rows) % 6];
+      VectorBuilder builder;
+      auto a = builder.input(DType::F32), b = builder.input(DType::F32);
+      auto c = builder.input(DType::F32), d = builder.input(DType::F32);
+      builder.output(builder.apply(Select, builder.apply(op, a, b), c, d), DType::F32);
+      VectorWalk walk = walkOf(shape, {f[0], f[1], f[2], f[3]});
+      walk.outputs = {stridesOf(Whole, shape)};
+      std::vector<float> result(static_cast<size_t>(rows * columns));
+      const void *from[] = {x[0].data(), x[1].data(), x[2].data(), x[3].data()};
+      void *to[] = {result.data()};
+      VectorPlan(*builder.finish(), context.isa, walk).run(context, from, to);
+      for (int64_t i = 0; i < rows * columns; ++i) {
+        float v[4];
+        for (int k = 0; k < 4; ++k)
+          v[k] = at(x[k], f[k], shape, i / columns, i % columns);
+        float expected = holds(op, v[0], v[1]) ? v[2] : v[3];
+        ASSERT_EQ(std::memcmp(&result[static_cast<size_t>(i)], &expected, 4), 0)
+            << vectorOpName(op) << " of forms " << f[0] << f[1] << f[2] << f[3] << ", " << rows << "x"
+            << columns << " at " << i;
+      }
+    }
+}
+
+/// A comparison that is needed otherwise, or whose operand is overwritten before the choice, is computed.
+TEST_P(Passes, ComparisonsThatAreNeededStay) {
+  Shape shape{40, 50};
+  std::vector<float> x = randomFloats(2000, 1), y = randomFloats(2000, 2);
+  VectorBuilder builder;
+  auto a = builder.input(DType::F32), b = builder.input(DType::F32);
+  auto isLess = builder.apply(Less, a, b), isMore = builder.apply(Greater, a, b);
+  auto square = builder.apply(Multiply, a, a), sum = builder.apply(Add, square, b);
+  builder.output(builder.apply(Select, isMore, sum, square), DType::F32);
+  builder.output(builder.apply(Select, isLess, a, b), DType::F32);
+  builder.output(builder.apply(Select, isLess, b, a), DType::F32);
+  VectorWalk walk = walkOf(shape, {Whole, Whole});
+  walk.outputs.assign(3, stridesOf(Whole, shape));
+  std::vector<float> chosen(2000), low(2000), high(2000);
+  const void *from[] = {x.data(), y.data()};
+  void *to[] = {chosen.data(), low.data(), high.data()};
+  VectorPlan(*builder.finish(), context.isa, walk).run(context, from, to);
+  for (size_t i = 0; i < 2000; ++i) {
+    volatile float q = x[i] * x[i], s = q + y[i];
+    ASSERT_EQ(chosen[i], x[i] > y[i] ? s : q) << i;
+    ASSERT_EQ(low[i], std::min(x[i], y[i])) << i;
+    ASSERT_EQ(high[i], std::max(x[i], y[i])) << i;
+  }
 }
 
 /// What lies between is needed as well, or is changed before it is read: all of it is still there.

@@ -11,11 +11,25 @@ template <class T> TORCHERE_INLINE T roundAway(T x) {
   return sizeof(T) == 4 ? T(__builtin_roundf(x)) : T(__builtin_round(x));
 }
 
-/// To nearest even. Below 2^23 in magnitude an addition rounds; above, all are integers.
-TORCHERE_INLINE F nearest(F x) {
+enum class Rounding : int { NearestEven, Down, Up }; ///< as instructions number them
+
+/// To an integer, with the sign of x.
+template <Rounding kRounding> TORCHERE_INLINE F rounded(F x) {
+  [[maybe_unused]] constexpr int mode = static_cast<int>(kRounding);
+#if defined(__AVX512F__)
+  return (F)_mm512_roundscale_ps((__m512)x, mode | _MM_FROUND_NO_EXC);
+#elif defined(__AVX2__) && !defined(TORCHERE_WIDE_VECTORS)
+  return (F)_mm256_round_ps((__m256)x, mode | _MM_FROUND_NO_EXC);
+#else
+  // Below 2^23 in magnitude an addition rounds; above, all are integers.
   F rounder = withSign(splat(8388608.0f), x);
-  F y = x + rounder - rounder;
-  return withSign(absolute(x) < 8388608.0f ? y : x, x);
+  F nearest = absolute(x) < 8388608.0f ? x + rounder - rounder : x;
+  if constexpr (kRounding == Rounding::Down)
+    nearest = nearest > x ? nearest - 1.0f : nearest;
+  else if constexpr (kRounding == Rounding::Up)
+    nearest = nearest < x ? nearest + 1.0f : nearest;
+  return withSign(absolute(nearest), x);
+#endif
 }
 
 typedef float HalfVector __attribute__((vector_size(kVectorBytes / 2), aligned(4), may_alias));
@@ -114,15 +128,9 @@ void addFloats(Primitives &table) {
   setFloats(table, Silu, [](F x) { return silu(x); });
   setFloats(table, Sqrt, [](F x) { return squareRoot(x); });
   setFloats(table, Rsqrt, [](F x) { return 1.0f / squareRoot(x); });
-  setFloats(table, RoundNearestEven, [](F x) { return nearest(x); });
-  setFloats(table, Floor, [](F x) {
-    F y = nearest(x);
-    return withSign(absolute(y > x ? y - 1.0f : y), x);
-  });
-  setFloats(table, Ceil, [](F x) {
-    F y = nearest(x);
-    return withSign(absolute(y < x ? y + 1.0f : y), x);
-  });
+  setFloats(table, RoundNearestEven, [](F x) { return rounded<Rounding::NearestEven>(x); });
+  setFloats(table, Floor, [](F x) { return rounded<Rounding::Down>(x); });
+  setFloats(table, Ceil, [](F x) { return rounded<Rounding::Up>(x); });
   setFloats(table, RoundToBF16, [](F x) { return (F)(nearestBF16(x) << 16); });
   setFloats(table, RoundToF16, [](F x) {
     F16 half[kLanes];

@@ -1,4 +1,5 @@
-// Two ops of f32 in one pass, and sums of products and squares: what lies between stays in registers.
+// Two ops of f32 in one pass, choices, and sums of products and squares: what lies between stays in
+// registers.
 #include "cpu/vector/isa/loops.h"
 
 namespace torchere::cpu::TORCHERE_ISA {
@@ -96,6 +97,46 @@ template <int kFirst, int kSecond> void pair(const TileRowsJob &job) {
     pairOf<kFirst, kSecond, readsThird(kSecond)>(job);
   else
     pairOf<kFirst, kSecond, false>(job);
+}
+
+/// `Compare` is of vectors. Of its operands the first is a tile.
+template <class Compare, bool B, bool C, bool D> void chooseRows(const TileRowsJob &job) {
+  Compare compare{};
+  float *r = static_cast<float *>(job.result);
+  const int64_t rows = job.rows, columns = job.columns;
+  for (int64_t row = 0; row < rows; ++row, r += columns) {
+    Row<false> a(rowOf(job, 0, row));
+    Row<B> b(rowOf(job, 1, row));
+    Row<C> c(rowOf(job, 2, row));
+    Row<D> d(rowOf(job, 3, row));
+    int64_t i = 0;
+#pragma GCC unroll 2
+    for (; i + kLanes <= columns; i += kLanes)
+      store(r + i, compare(a(i), b(i)) ? c(i) : d(i));
+    if (int64_t n = columns - i; n > 0)
+      storePart(r + i, compare(a.part(i, n), b.part(i, n)) ? c.part(i, n) : d.part(i, n), n);
+  }
+}
+template <class Compare, bool B> void chooseBy(const TileRowsJob &job) {
+  if (job.isOne[2])
+    job.isOne[3] ? chooseRows<Compare, B, true, true>(job) : chooseRows<Compare, B, true, false>(job);
+  else
+    job.isOne[3] ? chooseRows<Compare, B, false, true>(job) : chooseRows<Compare, B, false, false>(job);
+}
+template <class Compare> void choose(const TileRowsJob &job) {
+  job.isOne[1] ? chooseBy<Compare, true>(job) : chooseBy<Compare, false>(job);
+}
+void addChoices(Primitives &table) {
+  auto set = [&](VectorOp op, auto fn) {
+    int direction = static_cast<int>(op) - static_cast<int>(VectorOp::Equal);
+    table.choices[direction] = &choose<decltype(fn)>;
+  };
+  set(VectorOp::Equal, [](auto a, auto b) { return a == b; });
+  set(VectorOp::NotEqual, [](auto a, auto b) { return a != b; });
+  set(VectorOp::Less, [](auto a, auto b) { return a < b; });
+  set(VectorOp::LessEqual, [](auto a, auto b) { return a <= b; });
+  set(VectorOp::Greater, [](auto a, auto b) { return a > b; });
+  set(VectorOp::GreaterEqual, [](auto a, auto b) { return a >= b; });
 }
 
 template <int kSummed> TORCHERE_INLINE F term(F a, F b) {
@@ -202,6 +243,7 @@ void addPairs(Primitives &table) {
   addSeconds<0>(table);
   addSeconds<1>(table);
   addSeconds<2>(table);
+  addChoices(table);
   addSum<kSumOfProducts>(table);
   addSum<kSumOfSquares>(table);
   addSum<kSumOfSquaredDifferences>(table);
