@@ -58,12 +58,12 @@ static Result<EntryArgument> describeArgument(func::FuncOp function, unsigned in
     return fail(ErrorCode::Unimplemented,
                 "argument {} is a {}, expected sizes that are known: refine its shapes first", index,
                 argument.type.text());
-  argument.isDonated = function.getArgAttr(index, "jax.buffer_donor") != nullptr;
+  argument.isDonated = function.getArgAttr(index, stablehlo::donorAttribute) != nullptr;
   argument.isInShapes = function.getArgAttr(index, stablehlo::sizeAttribute) != nullptr;
   if (argument.isInShapes && !(argument.type.shape.empty() && isInteger(argument.type.elementType)))
     return invalidArgument("argument {} is a {} that sizes depend on, expected a 0-d integer", index,
                            argument.type.text());
-  if (auto alias = function.getArgAttrOfType<IntegerAttr>(index, "tf.aliasing_output")) {
+  if (auto alias = function.getArgAttrOfType<IntegerAttr>(index, stablehlo::aliasingAttribute)) {
     uint64_t result = alias.getValue().getLimitedValue();
     if (result >= results.size())
       return invalidArgument("argument {} aliases result {} of {}", index, result, results.size());

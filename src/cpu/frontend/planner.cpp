@@ -5,6 +5,7 @@
 #include "cpu/frontend/elementwise.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/joined_reductions.h"
+#include "stablehlo/argument_attributes.h"
 #include "stablehlo/dialect.h"
 #include "stablehlo/element_type_conversion.h"
 
@@ -192,9 +193,7 @@ View Planner::allocateInPlace(mlir::Value value) {
     return allocate(value);
   auto dimension = static_cast<size_t>(join.getDimension());
   Sizes shape = shapeOf(join->getResult(0)), starts(shape.size()), steps(shape.size(), 1);
-  bool isInRow = std::all_of(shape.begin(), shape.begin() + static_cast<ptrdiff_t>(dimension),
-                             [](int64_t size) { return size == 1; });
-  if (isInRow) // any part is laid there afterwards
+  if (hasPartsInRow(shape, dimension)) // any part is laid there afterwards
     return allocate(value);
   for (mlir::Value operand : join->getOperands()) {
     if (operand == part)
@@ -563,7 +562,8 @@ Result<Steps> Planner::planCopies(std::span<const View> values, std::span<const 
 
 /// The result that takes the argument's memory; -1 for none.
 static int64_t aliasOf(func::FuncOp function, size_t argument) {
-  auto alias = function.getArgAttrOfType<IntegerAttr>(static_cast<unsigned>(argument), "tf.aliasing_output");
+  auto alias =
+      function.getArgAttrOfType<IntegerAttr>(static_cast<unsigned>(argument), stablehlo::aliasingAttribute);
   return alias ? alias.getInt() : -1;
 }
 

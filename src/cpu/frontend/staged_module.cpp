@@ -228,7 +228,7 @@ void StageCut::cutFirst(func::FuncOp function) const {
       ops[i]->erase();
   function.removeResAttrsAttr();
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
-    for (const char *mark : {"tf.aliasing_output", "jax.buffer_donor"})
+    for (const char *mark : stablehlo::donationAttributes)
       function.removeArgAttr(index, mark);
   function.setType(FunctionType::get(function.getContext(), function.getArgumentTypes(),
                                      llvm::to_vector(ValueRange(results).getTypes())));

@@ -26,6 +26,10 @@ bool isDense(const View &view) {
   return true;
 }
 
+bool hasPartsInRow(std::span<const int64_t> shape, size_t dimension) {
+  return std::ranges::all_of(shape.first(dimension), [](int64_t size) { return size == 1; });
+}
+
 View denseView(BufferId buffer, ElementType type, Sizes shape) {
   View view;
   view.buffer = buffer;

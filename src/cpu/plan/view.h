@@ -31,6 +31,9 @@ Sizes rowMajorStrides(std::span<const int64_t> shape);
 /// Whether the elements lie one after the other in row-major order.
 bool isDense(const View &view);
 
+/// Whether parts along the dimension lie one after the other in a dense view of the shape.
+bool hasPartsInRow(std::span<const int64_t> shape, size_t dimension);
+
 View denseView(BufferId buffer, ElementType type, Sizes shape);
 /// The same elements in another shape with as many; none if no strides give it.
 std::optional<View> reshaped(const View &view, const Sizes &shape);

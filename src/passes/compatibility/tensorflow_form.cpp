@@ -2,13 +2,12 @@
 #include "passes/compatibility/tensorflow_form.h"
 
 #include "passes/compatibility/tensorflow_limits.h"
+#include "stablehlo/argument_attributes.h"
 #include "stablehlo/module_implementation.h"
 #include "vhlo/portable_artifact.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <array>
 
 using namespace mlir;
 
@@ -16,9 +15,6 @@ namespace torchere::passes {
 
 /// XlaCallModule refines unknown sizes only in a module that says that it has them.
 static constexpr llvm::StringLiteral dynamicMark = "jax.uses_shape_polymorphism";
-/// What tells a compiler to write results over arguments: TensorFlow's own tensors may be shared.
-static constexpr std::array<llvm::StringLiteral, 2> donationMarks = {"tf.aliasing_output",
-                                                                     "jax.buffer_donor"};
 static constexpr int lastZeroMinor = 20; // the releases 0.9 to 0.20, then 1.0
 
 static Result<func::FuncOp> findMain(ModuleOp module, std::string_view name) {
@@ -47,7 +43,7 @@ static Result<std::vector<MainType>> typesOf(TypeRange types, std::string_view n
 static void markForTensorFlow(ModuleOp module, func::FuncOp main) {
   main.setPublic();
   for (unsigned index = 0; index < main.getNumArguments(); ++index)
-    for (llvm::StringLiteral mark : donationMarks)
+    for (const char *mark : stablehlo::donationAttributes) // TensorFlow's own tensors may be shared
       main.removeArgAttr(index, StringAttr::get(module.getContext(), mark));
   auto isDynamic = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);

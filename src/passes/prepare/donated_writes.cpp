@@ -1,6 +1,6 @@
 // keepDonatedWrites: inserts barriers after writes that happen in place.
-#include "passes/prepare/donation.h"
 #include "passes/prepare/plugin_passes.h"
+#include "stablehlo/argument_attributes.h"
 #include "stablehlo/dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -47,7 +47,7 @@ void keepDonatedWrites(mlir::ModuleOp module) {
     return;
   mlir::Operation *end = main.front().getTerminator();
   for (mlir::BlockArgument argument : main.getArguments()) {
-    auto number = main.getArgAttrOfType<mlir::IntegerAttr>(argument.getArgNumber(), donationAttribute);
+    auto number = main.getArgAttrOfType<mlir::IntegerAttr>(argument.getArgNumber(), stablehlo::aliasingAttribute);
     if (number && number.getValue().ult(end->getNumOperands()))
       keepWrites(argument, end->getOperand(static_cast<unsigned>(number.getInt())));
   }

@@ -1,6 +1,7 @@
 // markDonations: sets the attribute on the entry function's arguments.
 #include "passes/prepare/donation.h"
 
+#include "stablehlo/argument_attributes.h"
 #include "stablehlo/module_implementation.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,7 +22,7 @@ Status markDonations(stablehlo::Module &module, std::span<const Donation> donati
       return invalidArgument(
           "[main] no such argument and result to donate: got {} and {}, expected less than {} and {}",
           donation.argument, donation.result, function.getNumArguments(), function.getNumResults());
-    function.setArgAttr(static_cast<unsigned>(donation.argument), donationAttribute,
+    function.setArgAttr(static_cast<unsigned>(donation.argument), stablehlo::aliasingAttribute,
                         builder.getI32IntegerAttr(static_cast<int32_t>(donation.result)));
   }
   return {};

@@ -14,9 +14,6 @@ struct Donation {
   size_t result;
 };
 
-/// The attribute of a donated argument: the index of the result.
-constexpr const char *donationAttribute = "tf.aliasing_output";
-
 /// Sets `tf.aliasing_output` on the arguments of the function @main, as JAX does and compilers expect. The
 /// caller must then give up the buffers that it passes for them. InvalidArgument if an index is out of range
 /// or @main is missing.

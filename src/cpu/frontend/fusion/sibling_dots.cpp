@@ -40,8 +40,8 @@ bool Weights::has(mlir::Value value, int depth) {
     auto mark = argument.getOwner() == &top()
                     ? function.getArgAttrOfType<BoolAttr>(index, stablehlo::weightAttribute)
                     : BoolAttr();
-    return mark && mark.getValue() && !function.getArgAttr(index, "jax.buffer_donor") &&
-           !function.getArgAttr(index, "tf.aliasing_output");
+    return mark && mark.getValue() && !function.getArgAttr(index, stablehlo::donorAttribute) &&
+           !function.getArgAttr(index, stablehlo::aliasingAttribute);
   }
   if (auto found = known.find(value); found != known.end())
     return found->second;

@@ -108,9 +108,7 @@ Result<bool> planConcatenate(Planner &planner, Operation *op) {
   }
   View whole = planner.wholeOf(op);
   planner.bind(op->getResult(0), whole);
-  bool isInRow = isDense(whole) && std::all_of(whole.shape.begin(),
-                                               whole.shape.begin() + static_cast<std::ptrdiff_t>(dimension),
-                                               [](int64_t size) { return size == 1; });
+  bool isInRow = isDense(whole) && hasPartsInRow(whole.shape, dimension);
   size_t laid = isInRow ? layPrefix(planner, parts, whole) : 0;
   Sizes starts(whole.shape.size()), steps(whole.shape.size(), 1);
   for (size_t i = 0; i < parts.size(); ++i) {
