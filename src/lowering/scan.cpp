@@ -50,9 +50,7 @@ Values scan(Context &cx, const Values &values, int64_t axis, Combine combine) {
 }
 
 mlir::Value partialSums(Context &cx, mlir::Value value) {
-  return scan(cx, {value}, 0, [&](const Values &earlier, const Values &later) {
-    return Values{cx.elementwise<stablehlo::AddOp>({earlier[0], later[0]})};
-  })[0];
+  return runningFold<stablehlo::AddOp>(cx, value, cx.constant(int64_t{0}, Context::dtype(value)), 0);
 }
 
 Window windowBefore(mlir::Value value, int64_t axis, int64_t length) {

@@ -15,7 +15,7 @@ Values scan(Context &cx, const Values &values, int64_t axis, Combine combine);
 /// The window as long as the axis that ends at each element.
 Window windowBefore(mlir::Value value, int64_t axis, int64_t length);
 
-/// Sums of a flat tensor's elements up to each one, by a scan, also where there is none.
+/// Sums of a flat tensor's elements up to each one, also where there is none.
 mlir::Value partialSums(Context &cx, mlir::Value value);
 
 /// For each element of a flat mask, how many before it are set.

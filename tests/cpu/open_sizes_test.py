@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from engine_test import run
 
 BEGINNING = """
@@ -334,6 +335,34 @@ for size in map(int, SIZES.split()):
 counts = client.compile_counts
 print(counts["compiled"], counts["loaded"])
 """
+
+
+RUNNING_SUMS = """
+class Sums(torch.nn.Module):
+    def forward(self, x):
+        return x.cumsum(0), x.cumsum(-1)
+
+sizes = ({0: Dim("rows", min=1, max=999), x.dim() - 1: Dim("columns", min=1, max=999)},)
+program = torchere.export(Sums(), (x,), dynamic_shapes=sizes)
+for shape in ((4, 30), (1, 1), (1, 2), (2, 1), (3, 900), (300, 7)):
+    numbers = torch.arange(shape[0] * shape[1]).remainder(5).reshape(shape)
+    for given in (numbers.to(x.dtype), numbers.flip(0).to(x.dtype)):
+        given = given if x.dim() == 2 else given.unsqueeze(1).repeat(1, x.shape[1], 1)
+        expected, results = Sums()(given), program(given)
+        for got, wanted in zip(results, expected, strict=True):
+            assert got.dtype == wanted.dtype and torch.equal(got, wanted), shape
+profile = str(program.profile(given))
+print(profile.count("running reduction"), "stablehlo.while" in profile)
+"""
+
+
+@pytest.mark.parametrize(
+    "x",
+    ["torch.ones(4, 30)", "torch.ones(4, 30).long()", "torch.ones(4, 2, 30).int()", "torch.ones(4, 30) > 0"],
+)
+def test_running_sums_of_open_lengths_are_no_loops(x):
+    lines, _ = run_logged(f"x = {x}\n" + RUNNING_SUMS)
+    assert lines == ["2 False"]
 
 
 def test_another_process_finds_the_plans(tmp_path):

@@ -12,6 +12,7 @@
 #include "cpu/frontend/loop_invariants.h"
 #include "cpu/frontend/marked_loops.h"
 #include "cpu/frontend/planner.h"
+#include "cpu/frontend/running_sums.h"
 #include "cpu/frontend/weight_program.h"
 #include "interpreter/registered_call.h"
 #include "passes/chlo/legalization.h"
@@ -141,6 +142,7 @@ Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, co
   }
   TORCHERE_TRY(passes::simplify(module));
   TORCHERE_TRY(checkPlain(entry));
+  replaceRunningSums(entry);
   freeLoopInvariants(entry);
   fuse(entry, target.isa);
   return entry;

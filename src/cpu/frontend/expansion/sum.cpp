@@ -19,19 +19,14 @@ static DenseElementsAttr zeroOf(Type element) {
   return DenseElementsAttr::get(scalar, Attribute(Builder(element.getContext()).getZeroAttr(element)));
 }
 
-Value sumOver(OpBuilder &builder, Location location, Value numbers, ArrayRef<int64_t> dimensions) {
-  auto type = cast<RankedTensorType>(numbers.getType());
-  SmallVector<int64_t> shape;
-  for (auto [i, size] : llvm::enumerate(type.getShape()))
-    if (!llvm::is_contained(dimensions, static_cast<int64_t>(i)))
-      shape.push_back(size);
-  auto scalar = RankedTensorType::get({}, type.getElementType());
+/// A reduction of numbers, from zero, that adds.
+static Value reduceBySum(OpBuilder &builder, Location location, StringRef name, Value numbers,
+                         ArrayRef<int64_t> shape, ArrayRef<NamedAttribute> attributes) {
+  Type element = cast<RankedTensorType>(numbers.getType()).getElementType();
+  auto scalar = RankedTensorType::get({}, element);
   Value zero =
-      stablehlo::ConstantOp::create(builder, location, cast<ElementsAttr>(zeroOf(type.getElementType())))
-          ->getResult(0);
-  OperationState state(location, stablehlo::ReduceOp::getOperationName(), {numbers, zero},
-                       {RankedTensorType::get(shape, type.getElementType())});
-  state.addAttribute("dimensions", builder.getDenseI64ArrayAttr(dimensions));
+      stablehlo::ConstantOp::create(builder, location, cast<ElementsAttr>(zeroOf(element)))->getResult(0);
+  OperationState state(location, name, {numbers, zero}, {RankedTensorType::get(shape, element)}, attributes);
   Block &body = state.addRegion()->emplaceBlock();
   body.addArguments({scalar, scalar}, {location, location});
   Operation *reduce = builder.create(state);
@@ -41,6 +36,27 @@ Value sumOver(OpBuilder &builder, Location location, Value numbers, ArrayRef<int
       passes::FormulaBuilder(inner, location, arguments[0]).elementwise<stablehlo::AddOp>(arguments);
   inner.create(OperationState(location, "stablehlo.return", {added}, {}));
   return reduce->getResult(0);
+}
+
+Value sumOver(OpBuilder &builder, Location location, Value numbers, ArrayRef<int64_t> dimensions) {
+  SmallVector<int64_t> shape;
+  for (auto [i, size] : llvm::enumerate(cast<RankedTensorType>(numbers.getType()).getShape()))
+    if (!llvm::is_contained(dimensions, static_cast<int64_t>(i)))
+      shape.push_back(size);
+  return reduceBySum(builder, location, stablehlo::ReduceOp::getOperationName(), numbers, shape,
+                     builder.getNamedAttr("dimensions", builder.getDenseI64ArrayAttr(dimensions)));
+}
+
+Value runningSum(OpBuilder &builder, Location location, Value numbers, int64_t dimension) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(numbers.getType()).getShape();
+  auto axis = static_cast<size_t>(dimension), rank = shape.size();
+  SmallVector<int64_t> window(rank, 1), padding(2 * rank, 0);
+  window[axis] = shape[axis];
+  padding[2 * axis] = shape[axis] - 1;
+  auto pairs = RankedTensorType::get({static_cast<int64_t>(rank), 2}, builder.getI64Type());
+  return reduceBySum(builder, location, stablehlo::ReduceWindowOp::getOperationName(), numbers, shape,
+                     {builder.getNamedAttr("window_dimensions", builder.getDenseI64ArrayAttr(window)),
+                      builder.getNamedAttr("padding", DenseIntElementsAttr::get(pairs, padding))});
 }
 
 } // namespace torchere::cpu
