@@ -213,6 +213,46 @@ TEST_P(Vector, IntegersWrapAndDivide) {
             (std::vector<int64_t>{64, 2}));
 }
 
+/// Also where f64 would not be exact.
+class Divisions : public ProgramRuns {
+protected:
+  template <class T> void check(DType type) {
+    using Wide = __int128;
+    std::vector<T> numbers, a, b;
+    for (int shift = 0; shift < static_cast<int>(sizeof(T)) * 8 - 1; ++shift)
+      for (int64_t near : {-1, 0, 1})
+        for (int64_t sign : {-1, 1})
+          numbers.push_back(static_cast<T>(sign * ((int64_t(1) << shift) + near)));
+    numbers.insert(numbers.end(),
+                   {std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), 7, -7, 1000003});
+    for (T y : numbers) // vectors of one divisor each, most of them exact in f64
+      for (T x : numbers) {
+        a.push_back(x);
+        b.push_back(y);
+      }
+    uint64_t state = 1;
+    for (int i = 0; i < 4096; ++i) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      a.push_back(static_cast<T>(static_cast<int64_t>(state) >> (state % 61)));
+      b.push_back(static_cast<T>(static_cast<int64_t>(state * 3) >> (13 + state % 50)));
+    }
+    std::vector<T> quotients = apply2<T, T>(VectorOp::Divide, type, type, a, b);
+    std::vector<T> rests = apply2<T, T>(VectorOp::Remainder, type, type, a, b);
+    for (size_t i = 0; i < a.size(); ++i) {
+      Wide x = a[i], y = b[i];
+      ASSERT_EQ(quotients[i], y == 0 ? T(-1) : static_cast<T>(x / y)) << a[i] << " / " << b[i];
+      ASSERT_EQ(rests[i], y == 0 ? a[i] : static_cast<T>(x % y)) << a[i] << " % " << b[i];
+    }
+  }
+};
+TORCHERE_EVERY_ISA(Divisions);
+TEST_P(Divisions, OfI32) {
+  check<int32_t>(DType::I32);
+}
+TEST_P(Divisions, OfI64) {
+  check<int64_t>(DType::I64);
+}
+
 template <class From, class To> To converted(const Context &context, From x, DType from, DType to) {
   VectorBuilder builder;
   builder.output(builder.convert(builder.input(from), to), to);

@@ -6,6 +6,19 @@
 
 namespace torchere::cpu::TORCHERE_ISA {
 
+/// Whether the lanes hold, of a comparison of f64.
+TORCHERE_INLINE bool holdsInAll(Vec<int64_t> lanes) {
+#if defined(__AVX512F__)
+  return _mm512_movepi64_mask((__m512i)lanes) == 0xff;
+#else
+  int64_t all = -1;
+#pragma GCC unroll 4
+  for (int i = 0; i < kLanesOf<double>; ++i)
+    all &= lanes[i];
+  return all != 0;
+#endif
+}
+
 using D = Vec<double>;
 
 /// Added and subtracted, it rounds to an integer; the sum's low bits are that integer.

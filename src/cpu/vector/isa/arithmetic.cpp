@@ -7,32 +7,7 @@ namespace {
 template <class T> constexpr bool kIsFloat = false;
 template <> constexpr bool kIsFloat<float> = true;
 template <> constexpr bool kIsFloat<double> = true;
-template <class T> constexpr bool kIsSigned = T(-1) < T(0);
 template <class T> constexpr int kBits = sizeof(T) * 8;
-
-/// As large: arithmetic on it wraps, and of floats it has the bits.
-template <class T> struct UnsignedOf {
-  using Type = T;
-};
-template <> struct UnsignedOf<int8_t> {
-  using Type = uint8_t;
-};
-template <> struct UnsignedOf<int16_t> {
-  using Type = uint16_t;
-};
-template <> struct UnsignedOf<int32_t> {
-  using Type = uint32_t;
-};
-template <> struct UnsignedOf<int64_t> {
-  using Type = uint64_t;
-};
-template <> struct UnsignedOf<float> {
-  using Type = uint32_t;
-};
-template <> struct UnsignedOf<double> {
-  using Type = uint64_t;
-};
-template <class T> using Wrapping = typename UnsignedOf<T>::Type;
 
 /// Of elements and vectors: NaN wins.
 constexpr auto kMaximum = [](auto a, auto b) { return a != a ? a : a > b ? a : b; };
@@ -40,20 +15,6 @@ constexpr auto kMinimum = [](auto a, auto b) { return a != a ? a : a < b ? a : b
 constexpr auto kAdd = [](auto a, auto b) { return a + b; };
 constexpr auto kMultiply = [](auto a, auto b) { return a * b; };
 
-template <class T> TORCHERE_INLINE T divide(T a, T b) {
-  if constexpr (kIsSigned<T>) {
-    if (b == -1)
-      return static_cast<T>(-static_cast<Wrapping<T>>(a));
-  }
-  return b == 0 ? static_cast<T>(-1) : static_cast<T>(a / b);
-}
-template <class T> TORCHERE_INLINE T remainder(T a, T b) {
-  if constexpr (kIsSigned<T>) {
-    if (b == -1)
-      return 0;
-  }
-  return b == 0 ? a : static_cast<T>(a % b);
-}
 template <class T> TORCHERE_INLINE T power(T base, T exponent) {
   if constexpr (kIsSigned<T>) {
     if (exponent < 0)
@@ -127,8 +88,8 @@ template <class T> void addInteger(Primitives &table) {
   set2<T>(table, Add, [](T a, T b) { return W(W(a) + W(b)); });
   set2<T>(table, Subtract, [](T a, T b) { return W(W(a) - W(b)); });
   set2<T>(table, Multiply, [](T a, T b) { return W(1u * W(a) * W(b)); });
-  set2<T>(table, Divide, [](T a, T b) { return divide<T>(a, b); });
-  set2<T>(table, Remainder, [](T a, T b) { return remainder<T>(a, b); });
+  set2<T>(table, Divide, [](T a, T b) { return integerQuotient<T>(a, b); });
+  set2<T>(table, Remainder, [](T a, T b) { return integerRemainder<T>(a, b); });
   set2<T>(table, Power, [](T a, T b) { return power<T>(a, b); });
   set2<T>(table, Maximum, [](T a, T b) { return a > b ? a : b; });
   set2<T>(table, Minimum, [](T a, T b) { return a < b ? a : b; });

@@ -153,6 +153,7 @@ const Primitives &primitives() {
     addProducts(made);
     addConversions(made);
     addRandom(made);
+    addDivisions(made);
     addPairs(made);
     return made;
   }();

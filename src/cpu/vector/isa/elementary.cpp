@@ -34,19 +34,6 @@ template <Rounding kRounding> TORCHERE_INLINE F rounded(F x) {
 
 typedef float HalfVector __attribute__((vector_size(kVectorBytes / 2), aligned(4), may_alias));
 
-/// Whether the lanes hold, of a comparison of f64.
-TORCHERE_INLINE bool holdsInAll(Vec<int64_t> lanes) {
-#if defined(__AVX512F__)
-  return _mm512_movepi64_mask((__m512i)lanes) == 0xff;
-#else
-  int64_t all = -1;
-#pragma GCC unroll 4
-  for (int i = 0; i < kLanesOf<double>; ++i)
-    all &= lanes[i];
-  return all != 0;
-#endif
-}
-
 /// To the nearest integer, where that is below 2^52; larger ones are integers.
 TORCHERE_INLINE D nearest(D x) {
   D magnitude = x < 0.0 ? -x : x;

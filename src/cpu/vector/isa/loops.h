@@ -276,7 +276,50 @@ template <class T, class Fn> void setFold(Primitives &table, VectorOp op, Fn, in
   table.rowFolds[static_cast<int>(op)][type] = &foldRows<T, Fn>;
 }
 
+template <class T> constexpr bool kIsSigned = T(-1) < T(0);
+
+/// As large: arithmetic on it wraps, and of floats it has the bits.
+template <class T> struct UnsignedOf {
+  using Type = T;
+};
+template <> struct UnsignedOf<int8_t> {
+  using Type = uint8_t;
+};
+template <> struct UnsignedOf<int16_t> {
+  using Type = uint16_t;
+};
+template <> struct UnsignedOf<int32_t> {
+  using Type = uint32_t;
+};
+template <> struct UnsignedOf<int64_t> {
+  using Type = uint64_t;
+};
+template <> struct UnsignedOf<float> {
+  using Type = uint32_t;
+};
+template <> struct UnsignedOf<double> {
+  using Type = uint64_t;
+};
+template <class T> using Wrapping = typename UnsignedOf<T>::Type;
+
+/// As StableHLO has them: of zero -1 and the dividend.
+template <class T> TORCHERE_INLINE T integerQuotient(T a, T b) {
+  if constexpr (kIsSigned<T>) {
+    if (b == -1)
+      return static_cast<T>(-static_cast<Wrapping<T>>(a));
+  }
+  return b == 0 ? static_cast<T>(-1) : static_cast<T>(a / b);
+}
+template <class T> TORCHERE_INLINE T integerRemainder(T a, T b) {
+  if constexpr (kIsSigned<T>) {
+    if (b == -1)
+      return 0;
+  }
+  return b == 0 ? a : static_cast<T>(a % b);
+}
+
 void addArithmetic(Primitives &table);
+void addDivisions(Primitives &table); ///< in place of addArithmetic()'s
 void addElementary(Primitives &table);
 void addProducts(Primitives &table);
 void addConversions(Primitives &table);
