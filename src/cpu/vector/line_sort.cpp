@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <numeric>
+#include <utility>
 
 namespace torchere::cpu {
 namespace {
@@ -31,6 +33,7 @@ private:
   bool orderByColumns();
   bool orderLeading();
   const void *keysOf(size_t column);
+  void makeScratch(int64_t count);
   void merge(std::span<uint32_t> positions);
   bool comesBefore(uint32_t left, uint32_t right);
   void write();
@@ -42,7 +45,9 @@ private:
   std::vector<int64_t> from_, to_;        ///< offsets of the line, by operand
   std::vector<std::vector<char>> copies_; ///< by operand, of lines that do not lie so
   std::vector<const char *> lines_;       ///< by operand, the elements one after another
-  std::vector<char> keys_, scratch_;
+  std::vector<char> keys_;
+  std::unique_ptr<uint64_t[]> scratch_; ///< for the order of keys, of so many elements
+  int64_t scratchCount_ = 0;
   std::vector<uint32_t> order_, merged_;
   std::vector<const void *> inputs_;
 };
@@ -57,6 +62,13 @@ LineSorter::LineSorter(const Context &context, const LineSortArgs &args)
     if (column.program)
       keyPrograms_.back().emplace(*column.program, context.isa, kKeyLanes);
   }
+}
+
+/// For so many elements at least. Nothing is written that no order needs.
+void LineSorter::makeScratch(int64_t count) {
+  if (std::exchange(scratchCount_, std::max(count, scratchCount_)) < count)
+    scratch_ =
+        std::make_unique_for_overwrite<uint64_t[]>(static_cast<size_t>(keyOrderScratch(count) / 8 + 1));
 }
 
 void LineSorter::locate(int64_t line) {
@@ -114,9 +126,9 @@ bool LineSorter::orderLeading() {
       args_.leading * kLeadingShare > length_)
     return false;
   order_.resize(static_cast<size_t>(args_.leading));
-  scratch_.resize(static_cast<size_t>(keyOrderScratch(args_.leading)));
+  makeScratch(args_.leading);
   return firstByKey(args_.plan->columns[0].key, keysOf(0), length_, args_.leading, order_.data(),
-                    scratch_.data());
+                    scratch_.get());
 }
 
 void LineSorter::order() {
@@ -133,9 +145,9 @@ void LineSorter::order() {
 
 bool LineSorter::orderByColumns() {
   if (!args_.plan->columns.empty())
-    scratch_.resize(static_cast<size_t>(keyOrderScratch(length_)));
+    makeScratch(length_);
   for (size_t i = args_.plan->columns.size(); i-- > 0;)
-    if (!orderByKey(args_.plan->columns[i].key, keysOf(i), length_, order_.data(), scratch_.data()))
+    if (!orderByKey(args_.plan->columns[i].key, keysOf(i), length_, order_.data(), scratch_.get()))
       return false;
   return !args_.plan->columns.empty();
 }

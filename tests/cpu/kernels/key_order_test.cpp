@@ -50,17 +50,21 @@ TEST(KeyOrder, OfFewAndOfMany) {
   std::mt19937_64 generator(1);
   for (int64_t n : {0, 1, 2, 17, 255, 256, 5000}) {
     std::vector<int64_t> wide(n);
-    std::vector<uint8_t> bytes(n);
+    std::vector<uint8_t> bytes(n), truths(n);
     std::vector<int16_t> shorts(n);
     std::vector<double> doubles(n);
     for (int64_t i = 0; i < n; ++i) {
       wide[i] = static_cast<int64_t>(generator()) >> (i % 60);
       bytes[i] = static_cast<uint8_t>(generator());
+      truths[i] = generator() % 3 == 0;
       shorts[i] = static_cast<int16_t>(generator());
       doubles[i] = static_cast<double>(wide[i]) / 3;
     }
     expectSorted(DType::I64, wide);
     expectSorted(DType::U8, bytes);
+    expectSorted(DType::Bool, truths);
+    expectSorted(DType::Bool, std::vector<uint8_t>(n, 0));
+    expectSorted(DType::Bool, std::vector<uint8_t>(n, 1));
     expectSorted(DType::I16, shorts);
     expectSorted(DType::F64, doubles);
     expectSorted(DType::F32, randomFloats(n));
