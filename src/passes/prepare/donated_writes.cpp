@@ -47,7 +47,8 @@ void keepDonatedWrites(mlir::ModuleOp module) {
     return;
   mlir::Operation *end = main.front().getTerminator();
   for (mlir::BlockArgument argument : main.getArguments()) {
-    auto number = main.getArgAttrOfType<mlir::IntegerAttr>(argument.getArgNumber(), stablehlo::aliasingAttribute);
+    auto number =
+        main.getArgAttrOfType<mlir::IntegerAttr>(argument.getArgNumber(), stablehlo::aliasingAttribute);
     if (number && number.getValue().ult(end->getNumOperands()))
       keepWrites(argument, end->getOperand(static_cast<unsigned>(number.getInt())));
   }
