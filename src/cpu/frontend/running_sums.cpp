@@ -2,6 +2,7 @@
 #include "cpu/frontend/running_sums.h"
 
 #include "cpu/frontend/expansion/sum.h"
+#include "cpu/frontend/fusion/gathered_slices.h"
 #include "cpu/frontend/fusion/pattern.h"
 #include "stablehlo/dialect.h"
 
@@ -32,12 +33,6 @@ private:
   int64_t axis = 0;
 };
 
-mlir::Value reshapedFrom(mlir::Value value) {
-  while (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>())
-    value = reshape.getOperand();
-  return value;
-}
-
 bool SummingLoop::isDistance(mlir::Value value) {
   auto spread = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
   return spread && spread.getOperand() == distance();
@@ -63,20 +58,10 @@ bool SummingLoop::matchSum(mlir::Value sum) {
   auto gather = (add.getLhs() == sums() ? add.getRhs() : add.getLhs()).getDefiningOp<stablehlo::GatherOp>();
   if (!gather || gather->getOperand(0) != sums())
     return false;
-  stablehlo::GatherDimensionNumbersAttr numbers = gather.getDimensionNumbers();
-  if (numbers.getStartIndexMap().size() != 1 ||
-      numbers.getCollapsedSliceDims() != numbers.getStartIndexMap() ||
-      !numbers.getOperandBatchingDims().empty())
-    return false;
-  axis = numbers.getStartIndexMap().front();
-  SmallVector<int64_t> whole(dimensionsOf(sums())), others;
-  for (int64_t i = 0, rank = static_cast<int64_t>(whole.size()); i < rank; ++i)
-    if (i != axis)
-      others.push_back(i);
-  whole[static_cast<size_t>(axis)] = 1;
-  auto from = reshapedFrom(gather->getOperand(1)).getDefiningOp<stablehlo::SubtractOp>();
-  return numbers.getOffsetDims() == ArrayRef(others) && gather.getSliceSizes() == ArrayRef(whole) && from &&
-         arePlacesAlong(from.getLhs()) && isDistance(from.getRhs());
+  axis = sliceAxis(gather);
+  Subgraph ignored;
+  auto from = withoutReshapes(gather.getStartIndices(), ignored).getDefiningOp<stablehlo::SubtractOp>();
+  return axis >= 0 && from && arePlacesAlong(from.getLhs()) && isDistance(from.getRhs());
 }
 
 /// Whether it holds where there are elements so far before.
