@@ -64,8 +64,7 @@ Window windowBefore(mlir::Value value, int64_t axis, int64_t length) {
 
 mlir::Value numberOfSet(Context &cx, mlir::Value mask) {
   mlir::Value set = cx.convert(mask, DType::I64);
-  mlir::Value zero = cx.constant(int64_t{0}, DType::I64);
-  return cx.elementwise<stablehlo::SubtractOp>({runningFold<stablehlo::AddOp>(cx, set, zero, 0), set});
+  return cx.elementwise<stablehlo::SubtractOp>({partialSums(cx, set), set});
 }
 
 } // namespace torchere::lowering

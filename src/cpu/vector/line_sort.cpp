@@ -9,7 +9,6 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
-#include <utility>
 
 namespace torchere::cpu {
 namespace {
@@ -66,9 +65,10 @@ LineSorter::LineSorter(const Context &context, const LineSortArgs &args)
 
 /// For so many elements at least. Nothing is written that no order needs.
 void LineSorter::makeScratch(int64_t count) {
-  if (std::exchange(scratchCount_, std::max(count, scratchCount_)) < count)
-    scratch_ =
-        std::make_unique_for_overwrite<uint64_t[]>(static_cast<size_t>(keyOrderScratch(count) / 8 + 1));
+  if (count <= scratchCount_)
+    return;
+  scratchCount_ = count;
+  scratch_ = std::make_unique_for_overwrite<uint64_t[]>(static_cast<size_t>(keyOrderScratch(count) / 8 + 1));
 }
 
 void LineSorter::locate(int64_t line) {
