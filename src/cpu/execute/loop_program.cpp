@@ -251,11 +251,9 @@ ScalarInstruction LoopProgramStep::resolve(const LoopInstruction &instruction, I
 static void joinJump(ScalarInstruction &made, const LoopInstruction &here, const LoopInstruction &next,
                      const Primitives &table) {
   bool isJump = next.op == LoopOp::JumpIf || next.op == LoopOp::JumpUnless;
-  bool isComparison = here.op == LoopOp::Apply && here.count == 1 && here.function >= VectorOp::Equal &&
-                      here.function <= VectorOp::GreaterEqual;
-  if (isJump && isComparison && next.operands[0] == here.result)
-    made.handler = table.branches[next.op == LoopOp::JumpUnless]
-                                 [static_cast<int>(here.function) - static_cast<int>(VectorOp::Equal)]
+  bool compares = here.op == LoopOp::Apply && here.count == 1 && isComparison(here.function);
+  if (isJump && compares && next.operands[0] == here.result)
+    made.handler = table.branches[next.op == LoopOp::JumpUnless][comparisonNumber(here.function)]
                                  [primitiveType(here.type)];
 }
 

@@ -241,13 +241,14 @@ TileRowsJob VectorPlan::Runner::jobOf(const Operation &operation) {
   using enum TileValue::Kind;
   TileRowsJob job;
   bool isFlat = true, isSelect = operation.isSelect;
+  bool isChoice = operation.operandCount == 4; // by what it compares
   bool isClamp = !isSelect && operation.operandCount == 3 && operation.primitive;
   for (int i = 0; i < operation.operandCount; ++i) {
     int slot = operation.operands[i];
     const TileValue &value = slots_[slot];
-    bool needsTile = isSelect             ? i == 0
-                     : operation.isChoice ? i == 0 && value.kind != Rows
-                                          : i == 1 && (job.isOne[0] || isClamp);
+    bool needsTile = isSelect   ? i == 0
+                     : isChoice ? i == 0 && value.kind != Rows
+                                : i == 1 && (job.isOne[0] || isClamp);
     bool isTile = value.kind == Dense || needsTile;
     job.operands[i] = isTile ? dense(slot) : value.data;
     job.isOne[i] = !isTile && value.kind != Rows;

@@ -82,4 +82,12 @@ enum class VectorOp : uint8_t {
   Store,
 };
 
+constexpr bool isComparison(VectorOp op) {
+  return op >= VectorOp::Equal && op <= VectorOp::GreaterEqual;
+}
+/// Of a comparison: its place among them.
+constexpr int comparisonNumber(VectorOp op) {
+  return static_cast<int>(op) - static_cast<int>(VectorOp::Equal);
+}
+
 } // namespace torchere::cpu

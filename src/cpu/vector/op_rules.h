@@ -20,7 +20,7 @@ inline bool isReduction(VectorOp op) {
   return op >= VectorOp::ReduceSum && op <= VectorOp::ReduceMinimum;
 }
 inline bool givesBool(VectorOp op) {
-  return op == VectorOp::IsFinite || (op >= VectorOp::Equal && op <= VectorOp::GreaterEqual);
+  return op == VectorOp::IsFinite || isComparison(op);
 }
 const char *vectorOpName(VectorOp op);
 /// How many additions take as long, about.

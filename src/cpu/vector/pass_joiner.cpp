@@ -33,10 +33,6 @@ std::optional<PairSecond> secondOf(VectorOp op, bool isLeft, bool isRight) {
   return std::nullopt;
 }
 
-bool isComparison(VectorOp op) {
-  return op >= VectorOp::Equal && op <= VectorOp::GreaterEqual;
-}
-
 } // namespace
 
 void PassJoiner::run() {
@@ -125,11 +121,9 @@ void PassJoiner::joinChoice(uint32_t at, uint32_t end) {
       !isKeptUntil(at, *next))
     return;
   VectorPlan::Operation &choice = plan.operations[*next];
-  int direction = static_cast<int>(compared.op) - static_cast<int>(VectorOp::Equal);
   choice.primitive = nullptr;
-  choice.onRows = primitives.choices[direction];
+  choice.onRows = primitives.choices[comparisonNumber(compared.op)];
   choice.isSelect = false;
-  choice.isChoice = true;
   choice.operandCount = 4;
   choice.operands[3] = choice.operands[2];
   choice.operands[2] = choice.operands[1];

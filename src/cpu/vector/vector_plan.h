@@ -84,7 +84,6 @@ private:
     uint8_t operandCount = 0;
     bool perRow = false;
     bool isSelect = false;
-    bool isChoice = false; ///< by what it compares
     uint16_t result = 0;
     uint16_t operands[4] = {0, 0, 0, 0};
     uint16_t index = 0; ///< of the operand in memory, the constant, or the dimension counted from the last

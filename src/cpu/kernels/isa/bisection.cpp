@@ -1,6 +1,7 @@
 // Bisections of a table: four vectors of values at once, as each step waits for what it reads.
 #include "cpu/kernels/isa/parts.h"
 #include "cpu/kernels/isa/simd.h"
+#include "cpu/kernels/isa/unsigned.h"
 
 namespace torchere::cpu::TORCHERE_ISA {
 namespace {
@@ -24,12 +25,6 @@ template <> constexpr bool kIsFloat<BF16> = true;
 template <> constexpr bool kIsFloat<F16> = true;
 template <class K> constexpr K kMostKey = static_cast<K>(~(uint64_t{1} << 63) >> (64 - 8 * sizeof(K)));
 
-template <class K> struct UnsignedOf {
-  using Type = uint32_t;
-};
-template <> struct UnsignedOf<int64_t> {
-  using Type = uint64_t;
-};
 template <class K> struct FloatOfKey {
   using Type = float;
 };
@@ -87,7 +82,7 @@ template <class T, bool isStrict>
 TORCHERE_INLINE void bisectVectors(const BisectionJob &job, const T *values, Key<T> *places) {
   using K = Key<T>;
   using V = Vec<K>;
-  using Unsigned = Vec<typename UnsignedOf<K>::Type>;
+  using Bits = Vec<Unsigned<K>>;
   constexpr int lanes = kLanesOf<K>;
   const T *table = static_cast<const T *>(job.table);
   const V last = splat(static_cast<K>(job.length - 1));
@@ -104,7 +99,7 @@ TORCHERE_INLINE void bisectVectors(const BisectionJob &job, const T *values, Key
   for (int64_t turn = 0; turn < job.turns; ++turn)
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
-      V middle = low[j] + (V)((Unsigned)(high[j] - low[j]) >> 1);
+      V middle = low[j] + (V)((Bits)(high[j] - low[j]) >> 1);
       V key = keysOf<T>(gatherBits(table, middle > last ? last : middle));
       auto isLeft = isStrict ? x[j] < key : x[j] <= key;
       low[j] = isLeft ? low[j] : middle;

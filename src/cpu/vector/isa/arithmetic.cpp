@@ -22,7 +22,7 @@ template <class T> TORCHERE_INLINE T power(T base, T exponent) {
   }
   // At least 32 bits wide: narrower types would be promoted to int, which overflows.
   uint64_t result = 1, factor = static_cast<uint64_t>(base);
-  for (auto rest = static_cast<Wrapping<T>>(exponent); rest; rest = static_cast<Wrapping<T>>(rest >> 1)) {
+  for (auto rest = static_cast<Unsigned<T>>(exponent); rest; rest = static_cast<Unsigned<T>>(rest >> 1)) {
     if (rest & 1)
       result *= factor;
     factor *= factor;
@@ -83,7 +83,7 @@ template <class T> void setSelect(Primitives &table, int type) {
 
 template <class T> void addInteger(Primitives &table) {
   using enum VectorOp;
-  using W = Wrapping<T>;
+  using W = Unsigned<T>;
   addOrder<T>(table);
   set2<T>(table, Add, [](T a, T b) { return W(W(a) + W(b)); });
   set2<T>(table, Subtract, [](T a, T b) { return W(W(a) - W(b)); });
@@ -125,10 +125,10 @@ template <class T> void addInteger(Primitives &table) {
   setFold<T>(table, ReduceMinimum, [](auto a, auto b) { return a < b ? a : b; });
 }
 
-template <class T> TORCHERE_INLINE typename UnsignedOf<T>::Type bitsOf(T x) {
-  return __builtin_bit_cast(typename UnsignedOf<T>::Type, x);
+template <class T> TORCHERE_INLINE Unsigned<T> bitsOf(T x) {
+  return __builtin_bit_cast(Unsigned<T>, x);
 }
-template <class T> TORCHERE_INLINE T ofBits(typename UnsignedOf<T>::Type bits) {
+template <class T> TORCHERE_INLINE T ofBits(Unsigned<T> bits) {
   return __builtin_bit_cast(T, bits);
 }
 

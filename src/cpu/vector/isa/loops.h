@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/isa/math.h"
+#include "cpu/kernels/isa/unsigned.h"
 #include "cpu/vector/isa_primitives.h"
 #include "cpu/vector/op.h"
 
@@ -255,7 +256,7 @@ template <class T, class Fn> void set3(Primitives &table, VectorOp op, Fn) {
 template <class T, class Fn>
 void setCompare(Primitives &table, VectorOp op, Fn fn, int type = kPrimitiveOf<T>) {
   setAs2<T, uint8_t>(table, op, fn, type);
-  int comparison = static_cast<int>(op) - static_cast<int>(VectorOp::Equal);
+  int comparison = comparisonNumber(op);
   table.branches[0][comparison][type] = &compareAndJump<T, Fn, true>;
   table.branches[1][comparison][type] = &compareAndJump<T, Fn, false>;
 }
@@ -278,35 +279,11 @@ template <class T, class Fn> void setFold(Primitives &table, VectorOp op, Fn, in
 
 template <class T> constexpr bool kIsSigned = T(-1) < T(0);
 
-/// As large: arithmetic on it wraps, and of floats it has the bits.
-template <class T> struct UnsignedOf {
-  using Type = T;
-};
-template <> struct UnsignedOf<int8_t> {
-  using Type = uint8_t;
-};
-template <> struct UnsignedOf<int16_t> {
-  using Type = uint16_t;
-};
-template <> struct UnsignedOf<int32_t> {
-  using Type = uint32_t;
-};
-template <> struct UnsignedOf<int64_t> {
-  using Type = uint64_t;
-};
-template <> struct UnsignedOf<float> {
-  using Type = uint32_t;
-};
-template <> struct UnsignedOf<double> {
-  using Type = uint64_t;
-};
-template <class T> using Wrapping = typename UnsignedOf<T>::Type;
-
 /// As StableHLO has them: of zero -1 and the dividend.
 template <class T> TORCHERE_INLINE T integerQuotient(T a, T b) {
   if constexpr (kIsSigned<T>) {
     if (b == -1)
-      return static_cast<T>(-static_cast<Wrapping<T>>(a));
+      return static_cast<T>(-static_cast<Unsigned<T>>(a));
   }
   return b == 0 ? static_cast<T>(-1) : static_cast<T>(a / b);
 }

@@ -127,10 +127,7 @@ template <class Compare> void choose(const TileRowsJob &job) {
   job.isOne[1] ? chooseBy<Compare, true>(job) : chooseBy<Compare, false>(job);
 }
 void addChoices(Primitives &table) {
-  auto set = [&](VectorOp op, auto fn) {
-    int direction = static_cast<int>(op) - static_cast<int>(VectorOp::Equal);
-    table.choices[direction] = &choose<decltype(fn)>;
-  };
+  auto set = [&](VectorOp op, auto fn) { table.choices[comparisonNumber(op)] = &choose<decltype(fn)>; };
   set(VectorOp::Equal, [](auto a, auto b) { return a == b; });
   set(VectorOp::NotEqual, [](auto a, auto b) { return a != b; });
   set(VectorOp::Less, [](auto a, auto b) { return a < b; });
