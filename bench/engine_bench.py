@@ -1,7 +1,8 @@
 """The CPU engine beyond the time of a call (bench/models_bench.py): of each saved model the time to plan it,
 a second process's start, the memory that it takes, and programs with open sizes.
 
-    python bench/engine_bench.py [--further] [--models NAME ...] [--rounds N] [--dynamic-only] [--json]
+    python bench/engine_bench.py [--further] [--models NAME ...] [--rounds N] [--as-found] [--dynamic-only]
+        [--json]
 
 Each process has the engine alone. "plan" is what the plugin takes from the module to its plan, on the own
 clock of its thread, as its log has it. "first result" is the time from the load of the program to its first
@@ -16,7 +17,9 @@ the rounds, with the least first result beside. "stored" is what the first of th
 "copied" is a copy of as many bytes as the weights have, by as many threads, to
 new memory: from memory that no cache holds, in the same process afterwards, the least of three; then, as
 packing finds them, from the files, which are mapped, in a process that does nothing else. Memory that
-a process writes first is what varies most in a virtual machine, in a copy as in packing. "anonymous" is
+the host of a virtual machine has taken back is what varies most, in a copy as in packing: each process writes
+twice the weights' bytes and frees them before its clock starts, so that the host has given the memory.
+--as-found leaves that out. "anonymous" is
 what the process's memory beyond files grew by, from before the client to after the calls. Of open sizes: the
 time of planning a new one, a second call of each of fifty beside later ones, and calls of five of them, each
 behind one of another size, beside those of programs that were exported for that size, in the same places.
@@ -53,6 +56,8 @@ from memory_bench import status
 clock = time.perf_counter
 arguments = torch.load(sys.argv[1] + "/arguments.pt")
 torchere.plugins.find("torchere_cpu")
+weights = sum(entry.stat().st_size for entry in os.scandir(sys.argv[1] + "/data"))
+numpy.ones(2 * weights if sys.argv[2] == "given" else 0, numpy.uint8)
 before, start = status("RssAnon"), clock()
 load = torchere.load
 imported = clock() - start
@@ -75,7 +80,6 @@ def copy(source, workers):
     for thread in threads: thread.join()
     return clock() - start
 
-weights = sum(entry.stat().st_size for entry in os.scandir(sys.argv[1] + "/data"))
 source = numpy.ones(weights, numpy.uint8)
 copied = min(copy(source, len(os.sched_getaffinity(0))) for _ in range(3))
 counts = torchere.plugins.client().compile_counts
@@ -87,6 +91,8 @@ print(json.dumps({"imported": imported, "opened": opened, "first": first, "warm"
 COPY = """
 import json, mmap, os, sys, threading, time
 import numpy
+weights = sum(entry.stat().st_size for entry in os.scandir(sys.argv[1] + "/data"))
+numpy.ones(2 * weights if sys.argv[2] == "given" else 0, numpy.uint8)
 start = time.perf_counter()
 workers = len(os.sched_getaffinity(0))
 pairs = []
@@ -179,9 +185,9 @@ def times(pattern: str, log: str) -> list[float]:
     return [float(each) for each in re.findall(pattern + r" in ([\d.]+) ms", log)]
 
 
-def start(name: str, saved: str, cache: str, packed: str = "") -> dict[str, Any]:
-    """The figures of one process that finds its executable in the cache."""
-    printed, log = ask(START, saved, cache=cache, packed=packed)
+def start(name: str, saved: str, memory: str, cache: str, packed: str = "") -> dict[str, Any]:
+    """The figures of one process that finds its executable in the cache. `memory`: "given" or "found"."""
+    printed, log = ask(START, saved, memory, cache=cache, packed=packed)
     figures = json.loads(printed)
     if figures["loaded"] != 1:
         raise RuntimeError(f"{name}: the executable was not found in the cache: {figures}")
@@ -199,18 +205,18 @@ def middle(runs: list[dict[str, Any]]) -> dict[str, Any]:
     return {key: median(run[key] for run in runs) for key in runs[0]} | least
 
 
-def measure(name: str, rounds: int) -> dict[str, Any]:
+def measure(name: str, rounds: int, memory: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         saved, cache, packed = f"{folder}/saved", f"{folder}/cache", f"{folder}/packed"
         ask(SAVE, name, saved)
-        _, log = ask(START, saved, cache=cache)
+        _, log = ask(START, saved, memory, cache=cache)
         plan = times("planned", log)[0]
-        stored = start(name, saved, cache, packed)["stored"]
+        stored = start(name, saved, memory, cache, packed)["stored"]
         runs, found, copies = [], [], []
         for _ in range(rounds):
-            runs.append(start(name, saved, cache))
-            copies.append(json.loads(ask(COPY, saved)[0]))
-            found.append(start(name, saved, cache, packed))
+            runs.append(start(name, saved, memory, cache))
+            copies.append(json.loads(ask(COPY, saved, memory)[0]))
+            found.append(start(name, saved, memory, cache, packed))
         size = sum(entry.stat().st_size for entry in os.scandir(packed))
         row = {"plan_ms": plan, **middle(runs), "found": middle(found)}
         return row | {"copied_files": median(copies), "stored": stored, "packed_bytes": size}
@@ -251,12 +257,13 @@ def main() -> int:
     parser.add_argument("--further", action="store_true", help="the models of further_models.py")
     parser.add_argument("--models", nargs="+", metavar="NAME", help="only these")
     parser.add_argument("--rounds", type=int, default=3, help="processes of each kind")
+    parser.add_argument("--as-found", action="store_true", help="with memory as the host has left it")
     parser.add_argument("--dynamic-only", action="store_true", help="only the program with open sizes")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     figures: dict[str, Any] = {}
     for name in [] if options.dynamic_only else choose(options):
-        figures[name] = row = measure(name, options.rounds)
+        figures[name] = row = measure(name, options.rounds, "found" if options.as_found else "given")
         if not options.json:
             print(
                 f"{name}: plan {row['plan_ms']:.1f} ms, {row_text(row)}, "
