@@ -18,7 +18,7 @@ the rounds, with the least first result beside. "stored" is what the first of th
 new memory: from memory that no cache holds, in the same process afterwards, the least of three; then, as
 packing finds them, from the files, which are mapped, in a process that does nothing else. Memory that
 the host of a virtual machine has taken back is what varies most, in a copy as in packing: each process writes
-twice the weights' bytes and frees them before its clock starts, so that the host has given the memory.
+1 GiB and twice the weights' bytes and frees them before its clock starts, so that the host has given them.
 --as-found leaves that out. "anonymous" is
 what the process's memory beyond files grew by, from before the client to after the calls. Of open sizes: the
 time of planning a new one, a second call of each of fifty beside later ones, and calls of five of them, each
@@ -57,7 +57,7 @@ clock = time.perf_counter
 arguments = torch.load(sys.argv[1] + "/arguments.pt")
 torchere.plugins.find("torchere_cpu")
 weights = sum(entry.stat().st_size for entry in os.scandir(sys.argv[1] + "/data"))
-numpy.ones(2 * weights if sys.argv[2] == "given" else 0, numpy.uint8)
+numpy.ones(2**30 + 2 * weights if sys.argv[2] == "given" else 0, numpy.uint8)
 before, start = status("RssAnon"), clock()
 load = torchere.load
 imported = clock() - start
@@ -92,7 +92,7 @@ COPY = """
 import json, mmap, os, sys, threading, time
 import numpy
 weights = sum(entry.stat().st_size for entry in os.scandir(sys.argv[1] + "/data"))
-numpy.ones(2 * weights if sys.argv[2] == "given" else 0, numpy.uint8)
+numpy.ones(2**30 + 2 * weights if sys.argv[2] == "given" else 0, numpy.uint8)
 start = time.perf_counter()
 workers = len(os.sched_getaffinity(0))
 pairs = []
