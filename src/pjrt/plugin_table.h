@@ -6,6 +6,7 @@
 
 #include <exception>
 #include <new>
+#include <system_error>
 
 namespace torchere::pjrt {
 
@@ -52,6 +53,10 @@ template <class Work> Status guarded(Work work) {
     return work();
   } catch (const std::bad_alloc &) {
     return fail(ErrorCode::ResourceExhausted, "no memory");
+  } catch (const std::system_error &error) { // threads are what is asked of the system by way of exceptions
+    bool isShort = error.code() == std::errc::resource_unavailable_try_again;
+    return fail(isShort ? ErrorCode::ResourceExhausted : ErrorCode::Internal, "{}{}",
+                isShort ? "no further thread: " : "", error.what());
   } catch (const std::exception &exception) {
     return fail(ErrorCode::Internal, "{}", exception.what());
   }

@@ -4,11 +4,13 @@
 #include "cpu/kernels/float_environment.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <new>
 #include <pthread.h>
+#include <utility>
 
 namespace torchere::cpu {
 namespace {
@@ -28,6 +30,18 @@ struct Turn {
   std::atomic<int> callers{0};
 };
 Turn *turn = new Turn;
+
+/// Counted among the turn's callers while it lives.
+struct Caller {
+  explicit Caller(Turn &turn) : turn(turn), others(turn.callers.fetch_add(1, std::memory_order_relaxed)) {}
+  ~Caller() { turn.callers.fetch_sub(1, std::memory_order_relaxed); }
+  Caller(const Caller &) = delete;
+  Caller &operator=(const Caller &) = delete;
+  bool isAlone() const { return others == 0; }
+
+  Turn &turn;
+  const int others;
+};
 
 /// How often this process and those that it descends from have forked since the first pool.
 std::atomic<int> forks{0};
@@ -50,7 +64,15 @@ void pause() {
 struct Scratch {
   void *data = nullptr;
   size_t size = 0;
-  ~Scratch() { std::free(data); }
+};
+
+/// Of one thread, by slot.
+struct ScratchSlots {
+  std::array<Scratch, ThreadPool::kScratchSlots> slots;
+  ~ScratchSlots() {
+    for (Scratch &slot : slots)
+      std::free(slot.data);
+  }
 };
 
 } // namespace
@@ -65,10 +87,26 @@ ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)) {
   startThreads();
 }
 
+/// None if not all of them can be started, which throws.
 void ThreadPool::startThreads() {
-  workers_.reserve(threads_ - 1);
-  for (int i = 1; i < threads_; ++i)
-    workers_.emplace_back([this, i] { workerLoop(i); });
+  try {
+    workers_.reserve(threads_ - 1);
+    for (int i = 1; i < threads_; ++i)
+      workers_.emplace_back([this, i] { workerLoop(i); });
+  } catch (...) {
+    stopThreads();
+    throw;
+  }
+}
+
+void ThreadPool::stopThreads() {
+  stop_.store(true, std::memory_order_relaxed);
+  generation_.fetch_add(1, std::memory_order_release);
+  generation_.notify_all();
+  for (std::thread &worker : workers_)
+    worker.join();
+  workers_.clear();
+  stop_.store(false, std::memory_order_relaxed);
 }
 
 /// Whether the threads are there. Starts them in a process that was forked; who calls meanwhile does without.
@@ -81,7 +119,10 @@ bool ThreadPool::isOfThisProcess() {
   new std::vector<std::thread>(std::move(workers_)); // leaked: there are no such threads to join
   workers_.clear();
   members_.store(0, std::memory_order_relaxed);
-  startThreads();
+  try {
+    startThreads();
+  } catch (const std::exception &) { // then callers do without: they take all parts themselves
+  }
   forks_.store(now, std::memory_order_release);
   return true;
 }
@@ -91,22 +132,21 @@ ThreadPool::~ThreadPool() {
     new std::vector<std::thread>(std::move(workers_));
     return;
   }
-  stop_.store(true, std::memory_order_relaxed);
-  generation_.fetch_add(1, std::memory_order_release);
-  generation_.notify_all();
-  for (std::thread &worker : workers_)
-    worker.join();
+  stopThreads();
 }
 
 void *ThreadPool::scratch(size_t bytes, int slot) {
-  thread_local Scratch slots[kScratchSlots];
-  Scratch &scratch = slots[slot];
+  thread_local ScratchSlots own;
+  Scratch &scratch = own.slots[static_cast<size_t>(slot)];
   if (scratch.size < bytes) {
     std::free(scratch.data);
-    scratch.size = (bytes + 4095) / 4096 * 4096;
-    scratch.data = std::aligned_alloc(64, scratch.size);
-    if (!scratch.data)
+    scratch = {};
+    size_t size = (bytes + 4095) / 4096 * 4096;
+    void *data = std::aligned_alloc(64, size);
+    if (!data)
       throw std::bad_alloc();
+    scratch.data = data;
+    scratch.size = size;
   }
   return scratch.data;
 }
@@ -114,22 +154,21 @@ void *ThreadPool::scratch(size_t bytes, int slot) {
 void ThreadPool::run(int64_t parts, PartFunction function, const void *body) {
   if (parts <= 1 || threads_ == 1 || insideJob || !isOfThisProcess())
     return runAlone(parts, function, body);
-  Turn &own = *turn;
-  int others = own.callers.fetch_add(1, std::memory_order_relaxed);
-  if (others > 0 || !own.busy.try_lock()) {
-    runAlone(parts, function, body);
-  } else {
-    insideJob = true;
-    publish(parts, function, body);
-    takeParts(0);
-    // Closed: who has not joined by now finds nothing to do, so a sleeper never holds the job up.
-    members_.fetch_sub(kOpen, std::memory_order_relaxed);
-    for (int i = 0; members_.load(std::memory_order_acquire) != 0; ++i)
-      i < spins_ ? pause() : std::this_thread::yield();
-    insideJob = false;
-    own.busy.unlock();
-  }
-  own.callers.fetch_sub(1, std::memory_order_relaxed);
+  Caller caller(*turn);
+  if (!caller.isAlone() || !caller.turn.busy.try_lock())
+    return runAlone(parts, function, body);
+  insideJob = true;
+  publish(parts, function, body);
+  takeParts(0);
+  // Closed: who has not joined by now finds nothing to do, so a sleeper never holds the job up.
+  members_.fetch_sub(kOpen, std::memory_order_relaxed);
+  for (int i = 0; members_.load(std::memory_order_acquire) != 0; ++i)
+    i < spins_ ? pause() : std::this_thread::yield();
+  insideJob = false;
+  std::exception_ptr failure = hasFailed_.exchange(false) ? std::exchange(failure_, nullptr) : nullptr;
+  caller.turn.busy.unlock();
+  if (failure)
+    std::rethrow_exception(failure);
 }
 
 void ThreadPool::runAlone(int64_t parts, PartFunction function, const void *body) {
@@ -149,15 +188,27 @@ void ThreadPool::publish(int64_t parts, PartFunction function, const void *body)
   generation_.notify_all();
 }
 
-void ThreadPool::takeParts(int home) {
-  for (int i = 0, count = threads(); i < count; ++i) {
-    Range &range = ranges_[(home + i) % count];
-    while (range.next.load(std::memory_order_relaxed) < range.end) {
-      int64_t part = range.next.fetch_add(1, std::memory_order_relaxed);
-      if (part < range.end)
-        function_(body_, part);
+void ThreadPool::takeParts(int home) noexcept {
+  try {
+    for (int i = 0, count = threads(); i < count; ++i) {
+      Range &range = ranges_[(home + i) % count];
+      while (range.next.load(std::memory_order_relaxed) < range.end) {
+        int64_t part = range.next.fetch_add(1, std::memory_order_relaxed);
+        if (part < range.end)
+          function_(body_, part);
+      }
     }
+  } catch (...) {
+    failJob(std::current_exception());
   }
+}
+
+/// Nobody takes the parts that are left.
+void ThreadPool::failJob(std::exception_ptr failure) noexcept {
+  if (!hasFailed_.exchange(true))
+    failure_ = std::move(failure);
+  for (int i = 0, count = threads(); i < count; ++i)
+    ranges_[i].next.store(ranges_[i].end, std::memory_order_relaxed);
 }
 
 bool ThreadPool::join() {

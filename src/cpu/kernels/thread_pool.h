@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -19,7 +20,8 @@ namespace torchere::cpu {
 /// number of threads.
 class ThreadPool {
 public:
-  /// `threads` counts the caller: one that is 1 or less has no threads of its own.
+  /// `threads` counts the caller: one that is 1 or less has no threads of its own. Throws std::system_error
+  /// if the system has no more threads.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool &) = delete;
@@ -30,14 +32,15 @@ public:
   /// Calls body(part) for each part in [0, parts) and returns when all are done. Any thread may call. A call
   /// that finds another's job under way, of this pool or another one, or that is made by a part, does its
   /// parts alone, so the threads that run never outnumber the callers by more than one pool's own. In a
-  /// forked process the first call starts the threads again. The body must not throw.
+  /// forked process the first call starts the threads again. What a part throws, for want of memory, ends the
+  /// job: parts that were not begun are left out, and the call throws the first of it.
   template <class Body> void parallelFor(int64_t parts, const Body &body) {
     run(parts, &callBody<Body>, &body);
   }
 
   /// At least `bytes` of memory of the calling thread, aligned to 64; valid until its next call with the same
   /// `slot`, kept between calls. The slots are a kernel's own: a kernel that calls another names different
-  /// ones.
+  /// ones. Throws std::bad_alloc if there is not enough.
   static void *scratch(size_t bytes, int slot);
   static constexpr int kScratchSlots = 8;
 
@@ -52,11 +55,13 @@ private:
   };
 
   void startThreads();
+  void stopThreads();
   bool isOfThisProcess();
   void run(int64_t parts, PartFunction function, const void *body);
   void runAlone(int64_t parts, PartFunction function, const void *body);
   void publish(int64_t parts, PartFunction function, const void *body);
-  void takeParts(int home);
+  void takeParts(int home) noexcept;
+  void failJob(std::exception_ptr failure) noexcept;
   bool join();
   void workerLoop(int home);
   int waitForJob(int seen);
@@ -73,6 +78,8 @@ private:
   /// The workers in the current job; kOpen while others may join. The job's fields change only while it is 0.
   alignas(64) std::atomic<int> members_{0};
   std::atomic<bool> stop_{false};
+  std::atomic<bool> hasFailed_{false}; ///< the current job
+  std::exception_ptr failure_;         ///< of who set hasFailed_
 };
 
 /// What every kernel is given.

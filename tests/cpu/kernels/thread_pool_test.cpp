@@ -123,6 +123,49 @@ TEST(ThreadPool, NoMoreThreadsThanCallersAndItsOwn) {
   EXPECT_LE(most, 4);
 }
 
+TEST(ThreadPool, WhatAPartThrowsEndsTheJob) {
+  for (int threads : {1, 2, 4}) {
+    ThreadPool pool(threads);
+    for (int64_t failing : {0, 1, 50, 99}) {
+      auto failAt = [&](int64_t part) {
+        if (part == failing)
+          throw std::bad_alloc();
+      };
+      EXPECT_THROW(pool.parallelFor(100, failAt), std::bad_alloc);
+      auto failInside = [&](int64_t) { pool.parallelFor(100, failAt); };
+      EXPECT_THROW(pool.parallelFor(4, failInside), std::bad_alloc);
+      std::vector<int> counts(100); // and the next one is as ever
+      pool.parallelFor(100, [&](int64_t part) { ++counts[static_cast<size_t>(part)]; });
+      EXPECT_EQ(counts, std::vector<int>(100, 1));
+    }
+  }
+}
+
+/// Who still counted as a caller after a failure would make others do without threads.
+TEST(ThreadPool, ThreadsTakePartsAfterAFailure) {
+  ThreadPool pool(2);
+  EXPECT_THROW(pool.parallelFor(2, [](int64_t) { throw std::bad_alloc(); }), std::bad_alloc);
+  std::atomic<int> begun{0};
+  std::thread::id takers[2];
+  pool.parallelFor(2, [&](int64_t part) { // waits for the other one, which needs a thread of its own then
+    takers[part] = std::this_thread::get_id();
+    ++begun;
+    auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (begun < 2 && std::chrono::steady_clock::now() < end)
+      std::this_thread::yield();
+  });
+  EXPECT_NE(takers[0], takers[1]);
+}
+
+TEST(ThreadPool, ScratchThatCannotGrowLeavesNone) {
+  void *small = ThreadPool::scratch(100, 0);
+  EXPECT_NE(small, nullptr);
+  EXPECT_THROW(ThreadPool::scratch(size_t{1} << 62, 0), std::bad_alloc);
+  auto *after = static_cast<char *>(ThreadPool::scratch(100, 0));
+  ASSERT_NE(after, nullptr);
+  std::fill_n(after, 100, char(7));
+}
+
 TEST(ThreadPool, ScratchIsKeptAndGrows) {
   auto *small = static_cast<char *>(ThreadPool::scratch(100, 3));
   EXPECT_EQ(reinterpret_cast<uintptr_t>(small) % 64, 0u);
