@@ -377,3 +377,30 @@ def test_another_process_finds_the_plans(tmp_path):
     assert plans_of("4 9") == ("0 1", ["9"], True)
     assert plans_of("9 3 8 8 8") == ("0 1", ["9", "8"], True)  # nothing was stored after the second call
     assert plans_of("9 8") == ("0 1", [], False)
+
+
+HUGE = """
+class Expand(torch.nn.Module):
+    def forward(self, x, count):
+        size = count.item()
+        torch._check(size >= 0)
+        return x.expand(size).exp()
+
+program = torchere.export(Expand(), (torch.ones(1), torch.tensor(5)))
+check(program, Expand(), torch.ones(1), torch.tensor(5))
+for size in (2**62, 2**62 + 1, 2**61 + 1, 2**63 - 1, 2**40, 2**40 - 1):
+    try:
+        program(torch.ones(1), torch.tensor(size))
+    except torchere.errors.Error as error:
+        print(error)
+check(program, Expand(), torch.ones(1), torch.tensor(7))
+"""
+
+
+def test_sizes_whose_bytes_overflow_are_refused():
+    lines, _ = run_logged(HUGE)
+    errors = [line for line in lines if "no memory for " in line]
+    assert len(errors) == 6
+    for size, error in zip((2**62, 2**62 + 1, 2**61 + 1, 2**63 - 1, 2**40), errors, strict=False):
+        assert f"[stablehlo.broadcast_in_dim] no memory for a tensor<{size}xf32>" in error
+    assert f"no memory for {(2**40 - 1) * 4} bytes" in errors[-1]

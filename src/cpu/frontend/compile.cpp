@@ -13,6 +13,7 @@
 #include "cpu/frontend/marked_loops.h"
 #include "cpu/frontend/planner.h"
 #include "cpu/frontend/running_sums.h"
+#include "cpu/frontend/size_limits.h"
 #include "cpu/frontend/weight_program.h"
 #include "interpreter/registered_call.h"
 #include "passes/chlo/legalization.h"
@@ -134,6 +135,7 @@ Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, co
   } else {
     TORCHERE_ASSIGN(entry, flattenEntry(module, name));
   }
+  TORCHERE_TRY(checkSizes(entry));
   replaceMarkedLoops(entry);
   expand(entry);
   if (target.processes.replicas * target.processes.partitions > 1) {
@@ -142,6 +144,7 @@ Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, co
   }
   TORCHERE_TRY(passes::simplify(module));
   TORCHERE_TRY(checkPlain(entry));
+  TORCHERE_TRY(checkSizes(entry)); // of what ops were expanded to
   replaceRunningSums(entry);
   freeLoopInvariants(entry);
   fuse(entry, target.isa);
