@@ -179,6 +179,12 @@ std::string storedSizes() {
   return program.stored();
 }
 
+/// Which nobody stores: a plan of open sizes in place of one for a size.
+std::string nestedSizes() {
+  auto entry = interpreter::describeEntry(*cpu::readModule(openCode), interpreter::OpenSizes::Allowed);
+  return cpu::storeSizes(*entry, {}, {{{boundSize}, storedSizes()}}, *cpu::chosenIsa());
+}
+
 /// What a plan of this build begins with: its kind, and two texts with their sizes.
 const std::string &header() {
   static const std::string made = [] {
@@ -354,6 +360,7 @@ std::vector<std::string> fuzzSeeds() {
     destroy(executable);
   }
   expectAllSteps();
+  seeds.push_back(std::string(planLine) + '\2' + nestedSizes().substr(header().size()));
   for (size_t number = 0; number < plans().size(); ++number) {
     seeds.push_back(std::string(planLine) + kindOf(number) + plans()[number]);
     for (size_t copy = 0; copy < 16; ++copy) { // executables take longer

@@ -101,6 +101,13 @@ size_t boundCount(const interpreter::EntryPoint &entry) {
   return count;
 }
 
+/// Plans are of static sizes: those of open sizes could be nested to any depth.
+Status verifySized(const SizedPlan &plan, size_t count) {
+  TORCHERE_TRY(expectEqual("sizes of a plan", plan.sizes.size(), count));
+  bool isOpen = plan.stored.starts_with(static_cast<char>(StoredKind::Sizes));
+  return expect(!isOpen, "a plan for given sizes has open sizes itself");
+}
+
 Result<std::unique_ptr<const Program>> loadSizes(PlanReader &reader, const ProgramSource &source) {
   ThreadClock clock;
   interpreter::EntryPoint entry;
@@ -110,7 +117,7 @@ Result<std::unique_ptr<const Program>> loadSizes(PlanReader &reader, const Progr
   if (!reader.hasFailed())
     reader.check(verifyEntry(entry, interpreter::unknownSize));
   for (const SizedPlan &plan : plans)
-    reader.check(expectEqual("sizes of a plan", plan.sizes.size(), boundCount(entry)));
+    reader.check(verifySized(plan, boundCount(entry)));
   if (Status status = reader.finish(); !status)
     return invalidArgument("[plan] {}", status.error().message);
   TORCHERE_LOG_LINE(Debug, "cpu", "[{}] loaded a program of open sizes with {} plans in {:.2f} ms",

@@ -155,6 +155,17 @@ TEST_F(StoredProgram, PlansThatAreOfOtherSizesAreNotUsed) {
   EXPECT_NE(log.find(expected), std::string::npos) << log;
 }
 
+/// They could be nested to any depth, and so would be the calls.
+TEST_F(StoredProgram, PlansOfOpenSizesInOthersAreRefused) {
+  auto program = open();
+  call(*program, 2);
+  std::string nested = storeSizes(program->entry(), {}, {{{2}, program->stored()}}, Isa::Baseline);
+  auto loaded = loadProgram(nested, source(openRows));
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(loaded.error().message, "[plan] a plan for given sizes has open sizes itself");
+}
+
 TEST_F(StoredProgram, IsRefusedIfItIsNotWhole) {
   auto program = open();
   call(*program, 2);
