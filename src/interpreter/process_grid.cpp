@@ -1,6 +1,9 @@
 // Implements turn-taking.
 #include "interpreter/process_grid.h"
 
+#include <exception>
+#include <new>
+
 namespace torchere::interpreter {
 
 class ProcessGrid::Task {
@@ -14,6 +17,17 @@ public:
   std::thread thread; ///< none for the first task, which runs in the caller's thread
 };
 
+/// The result of the program, with exceptions as errors: nothing may be thrown out of a thread.
+static Result<Values> guarded(const ProcessGrid::Program &program) {
+  try {
+    return program();
+  } catch (const std::bad_alloc &) {
+    return fail(ErrorCode::ResourceExhausted, "no memory");
+  } catch (const std::exception &exception) {
+    return fail(ErrorCode::Internal, "{}", exception.what());
+  }
+}
+
 ProcessGrid::ProcessGrid(int64_t replicas, int64_t partitions)
     : replicaCount(replicas), partitionCount(partitions) {
   tasks.push_back(std::make_unique<Task>());
@@ -21,16 +35,22 @@ ProcessGrid::ProcessGrid(int64_t replicas, int64_t partitions)
 }
 
 ProcessGrid::~ProcessGrid() {
-  (void)finishAll();
+  waitForAll();
   for (const auto &task : tasks)
     if (task->thread.joinable())
       task->thread.join();
 }
 
+void ProcessGrid::waitForAll() {
+  for (size_t index = 1; index < tasks.size(); ++index) { // a task may start others
+    Task &task = *tasks[index];
+    wait([&] { return task.isDone; });
+  }
+}
+
 Status ProcessGrid::finishAll() {
-  for (size_t index = 1; index < tasks.size(); ++index) // a task may start others
-    (void)finish(*tasks[index]);
-  return firstError ? Status(tl::unexpected<Error>(*firstError)) : Status();
+  waitForAll();
+  return firstFailed ? Status(tl::unexpected<Error>(firstFailed->result.error())) : Status();
 }
 
 Result<Values> ProcessGrid::runAll(std::vector<Program> programs) {
@@ -48,8 +68,21 @@ ProcessGrid::Task &ProcessGrid::start(Program program) {
   Task &task = *tasks.emplace_back(std::make_unique<Task>());
   task.index = tasks.size() - 1;
   task.program = std::move(program);
-  task.thread = std::thread([this, &task] { run(task); });
+  try {
+    task.thread = std::thread([this, &task] { run(task); });
+  } catch (const std::exception &exception) {
+    end(task, fail(ErrorCode::ResourceExhausted, "no thread for task {} of the program: {}", task.index,
+                   exception.what()));
+  }
   return task;
+}
+
+void ProcessGrid::end(Task &task, Result<Values> result) {
+  task.result = std::move(result);
+  task.program = nullptr;
+  if (!task.result && !firstFailed)
+    firstFailed = &task;
+  task.isDone = true;
 }
 
 void ProcessGrid::run(Task &task) {
@@ -57,11 +90,7 @@ void ProcessGrid::run(Task &task) {
     std::unique_lock lock(mutex);
     task.turn.wait(lock, [&] { return current == &task; });
   }
-  task.result = task.program();
-  task.program = nullptr;
-  if (!task.result && !firstError)
-    firstError = task.result.error();
-  task.isDone = true;
+  end(task, guarded(task.program));
   handOver();
 }
 

@@ -39,7 +39,8 @@ public:
 
   // The members below are for the grid's tasks.
 
-  /// Starts a program that runs while others wait.
+  /// Starts a program that runs while others wait. If the system gives no thread, it has ended: with
+  /// ResourceExhausted.
   Task &start(Program program);
   /// Waits for the task to end.
   Result<Values> finish(Task &task);
@@ -57,11 +58,13 @@ private:
   void wait(std::function<bool()> isReady);
   void handOver();
   void run(Task &task);
+  void end(Task &task, Result<Values> result);
+  void waitForAll();
 
   int64_t replicaCount, partitionCount;
   std::vector<std::unique_ptr<Task>> tasks;
   std::map<std::string, std::deque<Values>> mailboxes;
-  std::optional<Error> firstError;
+  const Task *firstFailed = nullptr;
   bool isStuck = false; ///< all tasks wait for each other
   std::mutex mutex;     ///< guards `current`
   Task *current;

@@ -15,6 +15,20 @@ namespace torchere::cpu {
 using interpreter::Tensor;
 using pjrt_server::ResultLists;
 
+/// Starts work(process) for all processes but the first. ResourceExhausted if the system gives fewer threads.
+template <class Work>
+static Status startThreads(std::vector<std::jthread> &threads, size_t processes, const Work &work) {
+  try {
+    threads.reserve(processes - 1);
+    while (threads.size() + 1 < processes)
+      threads.emplace_back(work, threads.size() + 1);
+  } catch (const std::exception &exception) {
+    return fail(ErrorCode::ResourceExhausted, "no thread for process {} of {}: {}", threads.size() + 1,
+                processes, exception.what());
+  }
+  return {};
+}
+
 Result<ResultLists> ParallelProgram::run(const pjrt_server::ArgumentLists &arguments) const {
   Rendezvous rendezvous(processes.size());
   ResultLists results(processes.size());
@@ -26,12 +40,16 @@ Result<ResultLists> ParallelProgram::run(const pjrt_server::ArgumentLists &argum
     });
     rendezvous.leave();
   };
+  Status complete;
   {
     std::vector<std::jthread> threads;
-    for (size_t process = 1; process < processes.size(); ++process)
-      threads.emplace_back(work, process);
-    work(0);
+    complete = startThreads(threads, processes.size(), work);
+    if (complete)
+      work(0);
+    for (size_t absent = threads.size(); !complete && absent < processes.size(); ++absent)
+      rendezvous.leave(); // process 0, and those without a thread
   }
+  TORCHERE_TRY(complete);
   const Status *failure = nullptr;
   for (const Status &status : statuses) // that others then wait in vain is no cause
     if (!status && (!failure || failure->error().code == ErrorCode::FailedPrecondition))

@@ -2,7 +2,7 @@
 // and those of several processes.
 #include "cpu/plugin/stored_program.h"
 
-#include <gtest/gtest.h>
+#include "../../few_threads.h"
 
 #include <algorithm>
 #include <cstring>
@@ -30,6 +30,16 @@ func.func @main(%x: tensor<4xi32>) -> tensor<4xi32> {
       %s = stablehlo.add %a, %b : tensor<i32>
       stablehlo.return %s : tensor<i32>
   }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<4xi32>) -> tensor<4xi32>
+  return %0 : tensor<4xi32>
+})";
+
+constexpr std::string_view fourProcesses = R"(
+func.func @main(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %0 = "stablehlo.all_reduce"(%x) ({
+    ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+      %s = stablehlo.add %a, %b : tensor<i32>
+      stablehlo.return %s : tensor<i32>
+  }) {replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>} : (tensor<4xi32>) -> tensor<4xi32>
   return %0 : tensor<4xi32>
 })";
 
@@ -71,8 +81,9 @@ protected:
     }
     return bitsOf(program.run(arguments));
   }
-  std::string callInTwo(const Program &program) {
-    ArgumentLists arguments(2);
+  std::string callInTwo(const Program &program) { return callProcesses(program, 2); }
+  std::string callProcesses(const Program &program, size_t count) {
+    ArgumentLists arguments(count);
     std::deque<Tensor> tensors;
     for (std::vector<pjrt_server::Argument> &ofProcess : arguments) {
       Tensor &tensor = tensors.emplace_back(*Tensor::create(ElementType::I32, interpreter::Index{4}));
@@ -212,6 +223,21 @@ TEST_F(StoredProgram, AnExchangeOfOneProcessIsAnError) {
   Tensor tensor = *Tensor::create(ElementType::I32, interpreter::Index{4});
   arguments[0].push_back({&tensor, false, &lifetimes[0]});
   EXPECT_EQ(loaded->run(arguments).error().message, "an exchange in a program of one process");
+}
+
+TEST_F(StoredProgram, OfSeveralProcessesNeedsAThreadForEach) {
+  ProgramSource from = source(fourProcesses, 4);
+  auto program = compileProgram([&](ModuleUse) { return readModule(fourProcesses); }, from.target,
+                                from.context, from.family);
+  ASSERT_TRUE(program) << program.error().text();
+  std::string sums = callProcesses(**program, 4);
+  EXPECT_EQ(sums, std::string(64, '\n'));
+  for (rlim_t threads : {0, 1, 2}) {
+    FewThreads few(threads);
+    EXPECT_EQ(callProcesses(**program, 4),
+              fmt::format("no thread for process {} of 4: Resource temporarily unavailable", threads + 1));
+  }
+  EXPECT_EQ(callProcesses(**program, 4), sums);
 }
 
 /// What is computed from weights is computed once for plans that were stored and those that are made.
