@@ -11,40 +11,142 @@ struct ResultPool::Block {
   int64_t bytes = 0;
   Memory memory;
   evaluation::MemoryShare share;
+  uint64_t putBackAt = 0;
 };
 
-ResultPool::ResultPool() = default;
-ResultPool::~ResultPool() = default;
+/// Those of the process. What waits in a pool is counted at its most, so that runs which take and put back
+/// the same memory do not write here. Time passes when more is counted: of memory that was put back in
+/// between, none has waited longer. The mutex is locked before a pool's.
+class ResultPool::AllPools {
+public:
+  static AllPools &get() {
+    static AllPools &all = *new AllPools; // results may outlive static objects
+    return all;
+  }
+  void add(ResultPool *pool) {
+    std::lock_guard lock(mutex);
+    pools.push_back(pool);
+  }
+  void remove(ResultPool *pool) {
+    std::lock_guard lock(mutex);
+    std::erase(pools, pool);
+    counted -= pool->countedBytes;
+  }
+  uint64_t now() const { return time.load(std::memory_order_relaxed); }
+  void countMore(int64_t bytes) {
+    ++time;
+    if ((counted += bytes) > maxIdleBytes)
+      release(maxIdleBytes);
+  }
+  void countLess(int64_t bytes) { counted -= bytes; }
+  /// Releases what has waited longest until no more than `most` bytes wait. Whether it has released any.
+  bool release(int64_t most) {
+    recount();
+    bool hasReleased = false;
+    while (counted > most) {
+      Block block = takeOldest(); // released outside the lock
+      if (!block.memory)          // others have taken it
+        break;
+      hasReleased = true;
+    }
+    return hasReleased;
+  }
+
+private:
+  void recount() {
+    std::lock_guard lock(mutex);
+    for (ResultPool *pool : pools)
+      pool->recount();
+  }
+  Block takeOldest() {
+    std::lock_guard lock(mutex);
+    auto since = [](const ResultPool *pool) { return pool->oldestAt.load(std::memory_order_relaxed); };
+    auto oldest = std::ranges::min_element(pools, {}, since);
+    return oldest == pools.end() ? Block() : (*oldest)->takeOldest();
+  }
+
+  std::atomic<uint64_t> time = 0;
+  std::atomic<int64_t> counted = 0;
+  std::mutex mutex;
+  std::vector<ResultPool *> pools;
+};
+
+ResultPool::ResultPool() {
+  AllPools::get().add(this);
+}
+
+ResultPool::~ResultPool() {
+  AllPools::get().remove(this);
+}
+
+ResultPool::Block ResultPool::removeIdle(std::vector<Block>::iterator place) {
+  Block block = std::move(*place);
+  idleBytes -= block.bytes;
+  idle.erase(place);
+  oldestAt.store(idle.empty() ? never : idle.front().putBackAt, std::memory_order_relaxed);
+  return block;
+}
+
+void ResultPool::recount() {
+  std::lock_guard lock(mutex);
+  AllPools::get().countLess(countedBytes - idleBytes);
+  countedBytes = idleBytes;
+}
+
+ResultPool::Block ResultPool::takeOldest() {
+  std::lock_guard lock(mutex);
+  if (idle.empty())
+    return {};
+  Block block = removeIdle(idle.begin());
+  AllPools::get().countLess(block.bytes);
+  countedBytes -= block.bytes;
+  return block;
+}
 
 void ResultPool::putBack(Block block) noexcept {
-  std::lock_guard lock(mutex);
   if (block.bytes > maxIdleBytes)
     return;
-  while (!idle.empty() && (idle.size() == maxIdleBlocks || idleBytes + block.bytes > maxIdleBytes)) {
-    idleBytes -= idle.front().bytes;
-    idle.erase(idle.begin());
+  Block replaced; // released outside the lock
+  AllPools &all = AllPools::get();
+  int64_t growth = 0;
+  {
+    std::lock_guard lock(mutex);
+    if (idle.size() == maxIdleBlocks)
+      replaced = removeIdle(idle.begin());
+    block.putBackAt = all.now();
+    idleBytes += block.bytes;
+    idle.push_back(std::move(block)); // into space that take() has reserved
+    oldestAt.store(idle.front().putBackAt, std::memory_order_relaxed);
+    growth = std::max<int64_t>(idleBytes - countedBytes, 0);
+    countedBytes += growth;
   }
-  idleBytes += block.bytes;
-  idle.push_back(std::move(block)); // into space that take() has reserved
+  if (growth > 0)
+    all.countMore(growth);
+}
+
+ResultPool::Block ResultPool::takeIdle(int64_t bytes) {
+  std::lock_guard lock(mutex);
+  idle.reserve(maxIdleBlocks);
+  auto found =
+      std::find_if(idle.rbegin(), idle.rend(), [&](const Block &each) { return each.bytes == bytes; });
+  return found == idle.rend() ? Block() : removeIdle(std::next(found).base());
+}
+
+Result<ResultPool::Block> ResultPool::allocate(int64_t bytes) {
+  Block block;
+  TORCHERE_ASSIGN(block.share, evaluation::MemoryShare::take(bytes));
+  TORCHERE_ASSIGN(block.memory, allocateMemory(bytes));
+  block.bytes = bytes;
+  return block;
 }
 
 Result<std::shared_ptr<std::byte[]>> ResultPool::take(int64_t bytes) {
-  Block block;
-  {
-    std::lock_guard lock(mutex);
-    idle.reserve(maxIdleBlocks);
-    auto found =
-        std::find_if(idle.rbegin(), idle.rend(), [&](const Block &each) { return each.bytes == bytes; });
-    if (found != idle.rend()) {
-      block = std::move(*found);
-      idle.erase(std::next(found).base());
-      idleBytes -= bytes;
-    }
-  }
+  Block block = takeIdle(bytes);
   if (!block.memory) {
-    TORCHERE_ASSIGN(block.share, evaluation::MemoryShare::take(bytes));
-    TORCHERE_ASSIGN(block.memory, allocateMemory(bytes));
-    block.bytes = bytes;
+    Result<Block> made = allocate(bytes);
+    if (!made && AllPools::get().release(0))
+      made = allocate(bytes);
+    TORCHERE_ASSIGN(block, std::move(made));
   }
   std::byte *memory = block.memory.get();
   auto release = [pool = weak_from_this(), block = std::move(block)](std::byte *) mutable {
