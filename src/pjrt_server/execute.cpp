@@ -1,4 +1,5 @@
-// Implements PJRT_LoadedExecutable_Execute: checks of the arguments, and donation.
+// Implements PJRT_LoadedExecutable_Execute: checks of the arguments, and
+// donation.
 #include "pjrt_server/execute.h"
 
 #include "pjrt/own_extensions.h"
@@ -34,8 +35,8 @@ private:
   Status checkCounts() const;
   Status chooseDevices();
   Status checkArgument(size_t process, size_t index) const;
-  Status checkDonations(size_t process) const;
-  bool isDonated(size_t index) const;
+  std::vector<bool> donations() const;
+  Status checkDonations(const std::vector<bool> &isDonated, size_t process) const;
   Status holdArguments(Execution &execution) const;
   Status takeDonated(const Execution &execution) const;
   void giveResults(Execution &execution) const;
@@ -112,28 +113,44 @@ Status Call::checkArgument(size_t process, size_t index) const {
   return {};
 }
 
-bool Call::isDonated(size_t index) const {
-  if (!program.entry().arguments[index].isDonated)
-    return false;
-  if (!args.options)
-    return true;
-  const int64_t *kept = args.options->nonDonatableInputs;
-  const int64_t *end = kept + args.options->nonDonatableInputCount;
-  return std::find(kept, end, static_cast<int64_t>(index)) == end;
+/// By argument, whether this call donates it.
+std::vector<bool> Call::donations() const {
+  std::vector<bool> isDonated;
+  isDonated.reserve(args.argumentCount);
+  for (const interpreter::EntryArgument &argument : program.entry().arguments)
+    isDonated.push_back(argument.isDonated);
+  for (size_t kept = 0; args.options && kept < args.options->nonDonatableInputCount; ++kept)
+    if (auto index = static_cast<uint64_t>(args.options->nonDonatableInputs[kept]); index < isDonated.size())
+      isDonated[index] = false;
+  return isDonated;
 }
 
-Status Call::checkDonations(size_t process) const {
+/// That no donated buffer is another argument as well.
+Status Call::checkDonations(const std::vector<bool> &isDonated, size_t process) const {
+  std::vector<std::pair<const Buffer *, size_t>> donated; // with the argument's index
   for (size_t index = 0; index < args.argumentCount; ++index)
-    for (size_t other = 0; isDonated(index) && other < args.argumentCount; ++other)
-      if (other != index && argument(process, other) == argument(process, index))
-        return invalidArgument("{}: the buffer is donated and argument {} as well", subject(process, index),
-                               other);
+    if (isDonated[index])
+      donated.emplace_back(argument(process, index), index);
+  if (donated.empty())
+    return {};
+  std::ranges::sort(donated);
+  for (size_t other = 0; other < args.argumentCount; ++other) {
+    const Buffer *buffer = argument(process, other);
+    auto found = std::ranges::lower_bound(donated, std::pair(buffer, size_t{0}));
+    if (found == donated.end() || found->first != buffer)
+      continue;
+    size_t index = found->second;
+    if (auto next = found + 1; index == other && next != donated.end() && next->first == buffer)
+      other = next->second;
+    if (index != other)
+      return invalidArgument("{}: the buffer is donated and argument {} as well", subject(process, index),
+                             other);
+  }
   return {};
 }
 
 Status Call::holdArguments(Execution &execution) const {
   execution.arguments.resize(args.deviceCount);
-  execution.isDonated.resize(args.deviceCount);
   for (size_t process = 0; process < args.deviceCount; ++process) {
     execution.arguments[process].reserve(args.argumentCount);
     for (size_t index = 0; index < args.argumentCount; ++index) {
@@ -141,7 +158,6 @@ Status Call::holdArguments(Execution &execution) const {
       if (!array)
         return isGone(process, index);
       execution.arguments[process].push_back(std::move(array));
-      execution.isDonated[process].push_back(isDonated(index));
     }
   }
   return {};
@@ -151,7 +167,7 @@ Status Call::holdArguments(Execution &execution) const {
 Status Call::takeDonated(const Execution &execution) const {
   for (size_t process = 0; process < args.deviceCount; ++process)
     for (size_t index = 0; index < args.argumentCount; ++index)
-      if (execution.isDonated[process][index] && !argument(process, index)->take())
+      if (execution.isDonated[index] && !argument(process, index)->take())
         return isGone(process, index); // another thread took it first
   return {};
 }
@@ -181,9 +197,10 @@ Result<std::shared_ptr<Execution>> Call::start(std::string *report) {
   auto execution = std::make_shared<Execution>();
   execution->program = executable.program;
   execution->report = report;
+  execution->isDonated = donations();
   TORCHERE_TRY(holdArguments(*execution));
   for (size_t process = 0; process < args.deviceCount; ++process)
-    TORCHERE_TRY(checkDonations(process));
+    TORCHERE_TRY(checkDonations(execution->isDonated, process));
   TORCHERE_TRY(takeDonated(*execution));
   giveResults(*execution);
   Client &client = *executable.client;

@@ -8,7 +8,8 @@
 
 namespace torchere::pjrt_server {
 
-/// A switch of threads, and the one back, would cost as much of such a run as it computes.
+/// A switch of threads, and the one back, would cost as much of such a run as
+/// it computes.
 static constexpr int64_t shortestRun = 100'000; // nanoseconds
 
 bool Execution::isShort() const {
@@ -35,8 +36,7 @@ Status Execution::compute() {
     for (size_t index = 0; index < arguments[process].size(); ++index) {
       const Array &argument = *arguments[process][index];
       TORCHERE_TRY(argument.ready->wait());
-      bool mayBeOverwritten =
-          isDonated[process][index] && !argument.isImmutable && argument.externalReferences == 0;
+      bool mayBeOverwritten = isDonated[index] && !argument.isImmutable && argument.externalReferences == 0;
       inputs.back().push_back({&argument.tensor, mayBeOverwritten, &argument.lifetime});
     }
   }
@@ -49,8 +49,9 @@ Status Execution::compute() {
   return status;
 }
 
-/// By result of a process: the argument donated to it, if its memory may be overwritten. Of open sizes, those
-/// of a result may turn out to be others than its argument's.
+/// By result of a process: the argument donated to it, if its memory may be
+/// overwritten. Of open sizes, those of a result may turn out to be others than
+/// its argument's.
 static std::vector<const Argument *> donorsOf(const interpreter::EntryPoint &entry,
                                               const std::vector<Argument> &inputs,
                                               const std::vector<Tensor> &results) {
@@ -66,8 +67,8 @@ static bool isIn(const Tensor &result, const Argument *donor) {
   return donor && donor->tensor->bytes().data() == result.bytes().data();
 }
 
-/// Gives each result its own elements. The program may return the same ones several times, for an argument
-/// that is returned or a reshaped result.
+/// Gives each result its own elements. The program may return the same ones
+/// several times, for an argument that is returned or a reshaped result.
 static Status separate(const interpreter::EntryPoint &entry, const ArgumentLists &inputs,
                        ResultLists &tensors) {
   std::vector<const void *> given;
@@ -90,7 +91,8 @@ static Status separate(const interpreter::EntryPoint &entry, const ArgumentLists
   return {};
 }
 
-/// Hands out the results, each in the memory of the argument donated to it if there is one.
+/// Hands out the results, each in the memory of the argument donated to it if
+/// there is one.
 Status Execution::deliver(const ArgumentLists &inputs, ResultLists tensors) {
   const interpreter::EntryPoint &entry = program->entry();
   TORCHERE_TRY(separate(entry, inputs, tensors));

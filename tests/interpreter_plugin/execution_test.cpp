@@ -1,9 +1,10 @@
-// Executions on the interpreter's plugin: results that come later, errors that come with them, donation,
-// processes.
+// Executions on the interpreter's plugin: results that come later, errors that
+// come with them, donation, processes.
 #include "../pjrt_server/raw_client.h"
 
 #include "interpreter_plugin/api.h"
 
+#include <ctime>
 #include <latch>
 
 namespace torchere::pjrt_server {
@@ -205,8 +206,8 @@ TEST(Execution, ErrorsComeThroughEvents) {
   ASSERT_EQ(run.answer, ok);
   Answer error = await(run.complete[0]);
   EXPECT_EQ(error.first, static_cast<int>(ErrorCode::NotFound));
-  EXPECT_EQ(error.second,
-            "[nobody_has_it] no kernel is registered for the custom call's target; at model.py:3:7");
+  EXPECT_EQ(error.second, "[nobody_has_it] no kernel is registered for the "
+                          "custom call's target; at model.py:3:7");
   for (const BufferPointer &result : run.results[0]) {
     EXPECT_EQ(await(readyEvent(result)), error);
     std::vector<float> values;
@@ -285,7 +286,8 @@ TEST(Donation, MemoryThatOthersReadIsNotWritten) {
   decrease.buffer = state.get();
   EXPECT_EQ(call(&pjrt::Api::bufferDecreaseExternalReferenceCount, decrease), ok);
   EXPECT_EQ(call(&pjrt::Api::bufferDecreaseExternalReferenceCount, decrease),
-            Answer(3, "[PJRT_Buffer_DecreaseExternalReferenceCount] nobody has an external reference"));
+            Answer(3, "[PJRT_Buffer_DecreaseExternalReferenceCount] nobody has "
+                      "an external reference"));
 }
 
 TEST(Donation, ABufferIsNotDonatedTwice) {
@@ -294,7 +296,53 @@ TEST(Donation, ABufferIsNotDonatedTwice) {
   BufferPointer x = client.floats({1, 2}, {2});
   EXPECT_EQ(execute(executable, {{x, x, client.floats({0, 0}, {2})}}).answer,
             Answer(3, "[main] argument 0: the buffer is donated and argument 1 as well"));
+  EXPECT_EQ(execute(executable, {{x, client.floats({0, 0}, {2}), x}}).answer,
+            Answer(3, "[main] argument 0: the buffer is donated and argument 2 as well"));
+  EXPECT_EQ(execute(executable, {{client.floats({0, 0}, {2}), x, x}}).answer,
+            Answer(3, "[main] argument 2: the buffer is donated and argument 1 as well"));
   EXPECT_FALSE(isDeleted(x)); // nothing has happened
+}
+
+/// Of this thread.
+double processorSeconds() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+/// The worker does the rest.
+TEST(Donation, ChecksOfManyArgumentsTakeLinearTime) {
+  constexpr size_t count = 20'000;
+  std::string arguments, names, types;
+  for (size_t index = 0; index < count; ++index) {
+    std::string separator = index ? ", " : "";
+    arguments += fmt::format("{0}%a{1}: tensor<f32> {{tf.aliasing_output = {1} : i32}}", separator, index);
+    names += fmt::format("{}%a{}", separator, index);
+    types += separator + "tensor<f32>";
+  }
+  RawClient client;
+  ExecutablePointer executable = client.compile(
+      fmt::format("func.func @main({}) -> ({}) {{ return {} : {} }}", arguments, types, names, types));
+  std::vector<BufferPointer> given;
+  std::vector<int64_t> kept;
+  for (size_t index = 0; index < count; ++index) {
+    given.push_back(client.floats({static_cast<float>(index)}, {}));
+    if (index % 2)
+      kept.push_back(static_cast<int64_t>(index));
+  }
+  double begin = processorSeconds();
+  Launched run = execute(executable, {given});
+  ASSERT_LT(processorSeconds() - begin, 0.5); // several seconds for all pairs
+  ASSERT_EQ(run.answer, ok);
+  EXPECT_TRUE(isDeleted(given.back()));
+  given = run.results[0];
+  begin = processorSeconds();
+  run = execute(executable, {given}, kept);
+  ASSERT_LT(processorSeconds() - begin, 0.5);
+  ASSERT_EQ(run.answer, ok);
+  EXPECT_TRUE(isDeleted(given[count - 2]));
+  EXPECT_FALSE(isDeleted(given[count - 1]));
+  EXPECT_EQ(floatsOf(run.results[0][count - 1]), std::vector<float>{static_cast<float>(count - 1)});
 }
 
 /// Result 0 is the sum over all replicas, result 1 the replica's number.
@@ -332,7 +380,8 @@ TEST(Processes, AreCheckedOneByOne) {
   ExecutablePointer executable = client.compile(summing, optionsFor(3));
   BufferPointer first = client.floats({1, 2}, {2}, 0), second = client.floats({1, 2}, {2}, 1);
   EXPECT_EQ(execute(executable, {{first}, {second}, {second}}).answer,
-            Answer(3, "[main] argument 0 of process 2: got a buffer on device 1, expected one on device 2"));
+            Answer(3, "[main] argument 0 of process 2: got a buffer on device "
+                      "1, expected one on device 2"));
   EXPECT_EQ(execute(executable, {{first}, {second}}).answer,
             Answer(3, "[main] wrong number of devices: got 2, expected 3"));
   ExecutablePointer none;
@@ -348,8 +397,8 @@ TEST(Processes, OfWhichOneFailsFailAll) {
   Answer error = await(run.complete[0]);
   EXPECT_EQ(error, await(run.complete[1]));
   EXPECT_EQ(error.first, static_cast<int>(ErrorCode::InvalidArgument));
-  EXPECT_TRUE(error.second.starts_with(
-      "[stablehlo.all_reduce] no process 2: the program runs on 2 replicas of 1 partitions"))
+  EXPECT_TRUE(error.second.starts_with("[stablehlo.all_reduce] no process 2: the "
+                                       "program runs on 2 replicas of 1 partitions"))
       << error.second;
 }
 
@@ -360,10 +409,9 @@ func.func @main(%x: tensor<2xf32> {mhlo.sharding = "{devices=[2]<=[2]}"}) -> ten
   return %x : tensor<2xf32>
 })";
   ExecutablePointer executable;
-  EXPECT_EQ(
-      client.compile(text, executable, optionsFor(1, 2)),
-      Answer(12,
-             "[main] a program with shardings for 2 partitions: expected one that is partitioned already"));
+  EXPECT_EQ(client.compile(text, executable, optionsFor(1, 2)),
+            Answer(12, "[main] a program with shardings for 2 partitions: "
+                       "expected one that is partitioned already"));
   EXPECT_EQ(client.compile(text, executable, optionsFor(1, 1)), ok);
 }
 
