@@ -36,7 +36,7 @@ Result<const Index *> Buffer::shape() const {
     if (computedShape)
       return &*computedShape;
   }
-  TORCHERE_ASSIGN(std::shared_ptr<Array> computed, existing());
+  TORCHERE_ASSIGN(ArrayUse computed, existing());
   TORCHERE_TRY(computed->ready->wait());
   std::lock_guard lock(mutex);
   if (!computedShape)
@@ -49,9 +49,14 @@ Result<TensorType> Buffer::type() const {
   return TensorType{declaredType.elementType, *sizes};
 }
 
-std::shared_ptr<Array> Buffer::contents() const {
+ArrayUse Buffer::contents() const {
+  std::lock_guard lock(mutex); // a use begins before the array is taken, or not at all
+  return ArrayUse(array);
+}
+
+bool Buffer::isDeleted() const {
   std::lock_guard lock(mutex);
-  return array;
+  return !array;
 }
 
 std::shared_ptr<Array> Buffer::take() {
@@ -59,8 +64,8 @@ std::shared_ptr<Array> Buffer::take() {
   return std::move(array);
 }
 
-Result<std::shared_ptr<Array>> Buffer::existing() const {
-  if (std::shared_ptr<Array> existing = contents())
+Result<ArrayUse> Buffer::existing() const {
+  if (ArrayUse existing = contents())
     return existing;
   return invalidArgument("the buffer was deleted or donated");
 }
@@ -226,7 +231,7 @@ Status deleteBuffer(BufferDeleteArgs &args) {
 }
 Status isBufferDeleted(BufferIsDeletedArgs &args) {
   TORCHERE_TRY(checkGiven(args.buffer, "buffer"));
-  args.isDeleted = !held(args.buffer).contents();
+  args.isDeleted = held(args.buffer).isDeleted();
   return {};
 }
 Status isOnCpu(BufferIsOnCpuArgs &args) {
@@ -235,7 +240,7 @@ Status isOnCpu(BufferIsOnCpuArgs &args) {
 }
 Status readyEventOfBuffer(BufferReadyEventArgs &args) {
   TORCHERE_TRY(checkGiven(args.buffer, "buffer"));
-  TORCHERE_ASSIGN(std::shared_ptr<Array> array, held(args.buffer).existing());
+  TORCHERE_ASSIGN(ArrayUse array, held(args.buffer).existing());
   args.event = makeEvent(array->ready);
   return {};
 }
@@ -243,10 +248,10 @@ Status readyEventOfBuffer(BufferReadyEventArgs &args) {
 Result<pjrt::Buffer *> copyTo(Buffer &source, Device *device) {
   if (device->client != source.client.get())
     return fail(ErrorCode::Unimplemented, "a copy to another client's device");
-  TORCHERE_ASSIGN(std::shared_ptr<Array> array, source.existing());
+  TORCHERE_ASSIGN(ArrayUse array, source.existing());
   TORCHERE_ASSIGN(TensorType type, source.type());
   auto copy = std::make_shared<Array>();
-  source.client->perform([array, copy] {
+  source.client->perform([array = std::move(array), copy]() mutable {
     Status status = array->ready->wait();
     if (status) {
       Result<Tensor> cloned = array->tensor.clone();
@@ -255,6 +260,7 @@ Result<pjrt::Buffer *> copyTo(Buffer &source, Device *device) {
       else
         status = tl::unexpected(std::move(cloned).error());
     }
+    array = {}; // whoever learns of the end may donate it
     copy->ready->set(std::move(status));
   });
   return handleOf<pjrt::Buffer>(new Buffer(source.client, device, std::move(type), source.elementType, copy));
@@ -285,12 +291,13 @@ Status toHost(BufferToHostBufferArgs &args) {
   if (args.destinationSize < static_cast<size_t>(span))
     return invalidArgument("destination too small: got {} bytes, expected at least {}", args.destinationSize,
                            span);
-  TORCHERE_ASSIGN(std::shared_ptr<Array> array, buffer.existing());
+  TORCHERE_ASSIGN(ArrayUse array, buffer.existing());
   auto done = std::make_shared<Completion>();
-  buffer.client->perform([array, done, strides, destination = args.destination] {
+  buffer.client->perform([array = std::move(array), done, strides, destination = args.destination]() mutable {
     Status status = array->ready->wait();
     if (status)
       copyToHost(array->tensor, destination, strides);
+    array = {}; // whoever learns of the end may donate it
     done->set(std::move(status));
   });
   args.event = makeEvent(std::move(done));
@@ -300,7 +307,7 @@ Status toHost(BufferToHostBufferArgs &args) {
 /// Waits, because there is nothing at the address before the buffer is ready.
 Result<void *> addressOf(pjrt::Buffer *buffer) {
   TORCHERE_TRY(checkGiven(buffer, "buffer"));
-  TORCHERE_ASSIGN(std::shared_ptr<Array> array, held(buffer).existing());
+  TORCHERE_ASSIGN(ArrayUse array, held(buffer).existing());
   TORCHERE_TRY(array->ready->wait());
   return array->tensor.writableBytes().data();
 }

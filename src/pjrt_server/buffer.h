@@ -18,8 +18,39 @@ struct Array {
   bool isImmutable = false;
   /// Of readers that the plugin does not know about. While there are any, the array is never overwritten.
   std::atomic<int64_t> externalReferences = 0;
+  std::atomic<int64_t> uses = 0; ///< see ArrayUse
   /// Of these contents. Last, so that the memory is not free before everyone knows.
   const Lifetime lifetime;
+};
+
+/// Keeps the elements of an array as they are while somebody reads them: an execution that the array is
+/// donated to overwrites them only if it has the only use.
+class ArrayUse {
+public:
+  ArrayUse() = default;
+  explicit ArrayUse(std::shared_ptr<Array> used) : array(std::move(used)) {
+    if (array)
+      array->uses.fetch_add(1, std::memory_order_relaxed);
+  }
+  ArrayUse(const ArrayUse &other) : ArrayUse(other.array) {}
+  ArrayUse(ArrayUse &&other) noexcept = default;
+  ArrayUse &operator=(ArrayUse other) noexcept {
+    array.swap(other.array);
+    return *this;
+  }
+  ~ArrayUse() {
+    if (array)
+      array->uses.fetch_sub(1, std::memory_order_release);
+  }
+
+  explicit operator bool() const { return array != nullptr; }
+  Array &operator*() const { return *array; }
+  Array *operator->() const { return array.get(); }
+  /// Once the array's buffer has given it up, no other use begins, and this stays true.
+  bool isOnly() const { return array->uses.load(std::memory_order_acquire) == 1; }
+
+private:
+  std::shared_ptr<Array> array;
 };
 
 struct Buffer {
@@ -27,11 +58,12 @@ struct Buffer {
          std::shared_ptr<Array> array);
 
   /// Null once the buffer was deleted or donated.
-  std::shared_ptr<Array> contents() const;
+  ArrayUse contents() const;
+  bool isDeleted() const;
   /// Returns the contents and deletes the buffer.
   std::shared_ptr<Array> take();
   /// InvalidArgument once the buffer was deleted or donated.
-  Result<std::shared_ptr<Array>> existing() const;
+  Result<ArrayUse> existing() const;
   /// For readers that the plugin does not know about: they may read the array even after the buffer is
   /// deleted.
   Status addReference();

@@ -1,5 +1,4 @@
-// Implements PJRT_LoadedExecutable_Execute: checks of the arguments, and
-// donation.
+// Implements PJRT_LoadedExecutable_Execute: checks of the arguments, and donation.
 #include "pjrt_server/execute.h"
 
 #include "pjrt/own_extensions.h"
@@ -154,7 +153,7 @@ Status Call::holdArguments(Execution &execution) const {
   for (size_t process = 0; process < args.deviceCount; ++process) {
     execution.arguments[process].reserve(args.argumentCount);
     for (size_t index = 0; index < args.argumentCount; ++index) {
-      std::shared_ptr<Array> array = argument(process, index)->contents();
+      ArrayUse array = argument(process, index)->contents();
       if (!array)
         return isGone(process, index);
       execution.arguments[process].push_back(std::move(array));

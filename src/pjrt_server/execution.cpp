@@ -8,8 +8,7 @@
 
 namespace torchere::pjrt_server {
 
-/// A switch of threads, and the one back, would cost as much of such a run as
-/// it computes.
+/// A switch of threads, and the one back, would cost as much of such a run as it computes.
 static constexpr int64_t shortestRun = 100'000; // nanoseconds
 
 bool Execution::isShort() const {
@@ -34,9 +33,11 @@ Status Execution::compute() {
   for (size_t process = 0; process < arguments.size(); ++process) {
     inputs.emplace_back().reserve(arguments[process].size());
     for (size_t index = 0; index < arguments[process].size(); ++index) {
-      const Array &argument = *arguments[process][index];
+      const ArrayUse &use = arguments[process][index];
+      const Array &argument = *use;
       TORCHERE_TRY(argument.ready->wait());
-      bool mayBeOverwritten = isDonated[index] && !argument.isImmutable && argument.externalReferences == 0;
+      bool mayBeOverwritten =
+          isDonated[index] && !argument.isImmutable && argument.externalReferences == 0 && use.isOnly();
       inputs.back().push_back({&argument.tensor, mayBeOverwritten, &argument.lifetime});
     }
   }
@@ -49,9 +50,8 @@ Status Execution::compute() {
   return status;
 }
 
-/// By result of a process: the argument donated to it, if its memory may be
-/// overwritten. Of open sizes, those of a result may turn out to be others than
-/// its argument's.
+/// By result of a process: the argument donated to it, if its memory may be overwritten. Of open sizes, those
+/// of a result may turn out to be others than its argument's.
 static std::vector<const Argument *> donorsOf(const interpreter::EntryPoint &entry,
                                               const std::vector<Argument> &inputs,
                                               const std::vector<Tensor> &results) {
@@ -67,8 +67,8 @@ static bool isIn(const Tensor &result, const Argument *donor) {
   return donor && donor->tensor->bytes().data() == result.bytes().data();
 }
 
-/// Gives each result its own elements. The program may return the same ones
-/// several times, for an argument that is returned or a reshaped result.
+/// Gives each result its own elements. The program may return the same ones several times, for an argument
+/// that is returned or a reshaped result.
 static Status separate(const interpreter::EntryPoint &entry, const ArgumentLists &inputs,
                        ResultLists &tensors) {
   std::vector<const void *> given;
@@ -91,8 +91,7 @@ static Status separate(const interpreter::EntryPoint &entry, const ArgumentLists
   return {};
 }
 
-/// Hands out the results, each in the memory of the argument donated to it if
-/// there is one.
+/// Hands out the results, each in the memory of the argument donated to it if there is one.
 Status Execution::deliver(const ArgumentLists &inputs, ResultLists tensors) {
   const interpreter::EntryPoint &entry = program->entry();
   TORCHERE_TRY(separate(entry, inputs, tensors));

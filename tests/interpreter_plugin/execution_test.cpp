@@ -1,8 +1,9 @@
-// Executions on the interpreter's plugin: results that come later, errors that
-// come with them, donation, processes.
+// Executions on the interpreter's plugin: results that come later, errors that come with them, donation,
+// processes.
 #include "../pjrt_server/raw_client.h"
 
 #include "interpreter_plugin/api.h"
+#include "pjrt_server/buffer.h"
 
 #include <ctime>
 #include <latch>
@@ -206,8 +207,8 @@ TEST(Execution, ErrorsComeThroughEvents) {
   ASSERT_EQ(run.answer, ok);
   Answer error = await(run.complete[0]);
   EXPECT_EQ(error.first, static_cast<int>(ErrorCode::NotFound));
-  EXPECT_EQ(error.second, "[nobody_has_it] no kernel is registered for the "
-                          "custom call's target; at model.py:3:7");
+  EXPECT_EQ(error.second,
+            "[nobody_has_it] no kernel is registered for the custom call's target; at model.py:3:7");
   for (const BufferPointer &result : run.results[0]) {
     EXPECT_EQ(await(readyEvent(result)), error);
     std::vector<float> values;
@@ -286,8 +287,7 @@ TEST(Donation, MemoryThatOthersReadIsNotWritten) {
   decrease.buffer = state.get();
   EXPECT_EQ(call(&pjrt::Api::bufferDecreaseExternalReferenceCount, decrease), ok);
   EXPECT_EQ(call(&pjrt::Api::bufferDecreaseExternalReferenceCount, decrease),
-            Answer(3, "[PJRT_Buffer_DecreaseExternalReferenceCount] nobody has "
-                      "an external reference"));
+            Answer(3, "[PJRT_Buffer_DecreaseExternalReferenceCount] nobody has an external reference"));
 }
 
 TEST(Donation, ABufferIsNotDonatedTwice) {
@@ -301,6 +301,28 @@ TEST(Donation, ABufferIsNotDonatedTwice) {
   EXPECT_EQ(execute(executable, {{client.floats({0, 0}, {2}), x, x}}).answer,
             Answer(3, "[main] argument 2: the buffer is donated and argument 1 as well"));
   EXPECT_FALSE(isDeleted(x)); // nothing has happened
+}
+
+TEST(Donation, ArraysInUseAreNotWritten) {
+  RawClient client;
+  ExecutablePointer executable = client.compile(donating);
+  BufferPointer state = client.floats({1, 2}, {2}), x = client.floats({10, 20}, {2});
+  const auto *memory = static_cast<const float *>(addressOf(state));
+  auto use = held(state.get()).contents(); // as an execution and a copy have it
+  Launched run = execute(executable, {{state, x, client.floats({0, 0}, {2})}});
+  ASSERT_EQ(run.answer, ok);
+  EXPECT_TRUE(isDeleted(state));
+  BufferPointer next = run.results[0][1];
+  EXPECT_EQ(floatsOf(next), (std::vector<float>{11, 22}));
+  EXPECT_EQ(memory[1], 2);
+  EXPECT_NE(addressOf(next), memory);
+  use = {};
+  memory = static_cast<const float *>(addressOf(next));
+  EXPECT_EQ(floatsOf(execute(client.compile(doubling), {{next}}).results[0][0]),
+            (std::vector<float>{22, 44})); // uses that have ended do not count
+  run = execute(executable, {{next, x, client.floats({0, 0}, {2})}});
+  EXPECT_EQ(floatsOf(run.results[0][1]), (std::vector<float>{21, 42}));
+  EXPECT_EQ(addressOf(run.results[0][1]), memory);
 }
 
 /// Of this thread.
@@ -380,8 +402,7 @@ TEST(Processes, AreCheckedOneByOne) {
   ExecutablePointer executable = client.compile(summing, optionsFor(3));
   BufferPointer first = client.floats({1, 2}, {2}, 0), second = client.floats({1, 2}, {2}, 1);
   EXPECT_EQ(execute(executable, {{first}, {second}, {second}}).answer,
-            Answer(3, "[main] argument 0 of process 2: got a buffer on device "
-                      "1, expected one on device 2"));
+            Answer(3, "[main] argument 0 of process 2: got a buffer on device 1, expected one on device 2"));
   EXPECT_EQ(execute(executable, {{first}, {second}}).answer,
             Answer(3, "[main] wrong number of devices: got 2, expected 3"));
   ExecutablePointer none;
@@ -397,8 +418,8 @@ TEST(Processes, OfWhichOneFailsFailAll) {
   Answer error = await(run.complete[0]);
   EXPECT_EQ(error, await(run.complete[1]));
   EXPECT_EQ(error.first, static_cast<int>(ErrorCode::InvalidArgument));
-  EXPECT_TRUE(error.second.starts_with("[stablehlo.all_reduce] no process 2: the "
-                                       "program runs on 2 replicas of 1 partitions"))
+  EXPECT_TRUE(error.second.starts_with(
+      "[stablehlo.all_reduce] no process 2: the program runs on 2 replicas of 1 partitions"))
       << error.second;
 }
 
@@ -409,9 +430,10 @@ func.func @main(%x: tensor<2xf32> {mhlo.sharding = "{devices=[2]<=[2]}"}) -> ten
   return %x : tensor<2xf32>
 })";
   ExecutablePointer executable;
-  EXPECT_EQ(client.compile(text, executable, optionsFor(1, 2)),
-            Answer(12, "[main] a program with shardings for 2 partitions: "
-                       "expected one that is partitioned already"));
+  EXPECT_EQ(
+      client.compile(text, executable, optionsFor(1, 2)),
+      Answer(12,
+             "[main] a program with shardings for 2 partitions: expected one that is partitioned already"));
   EXPECT_EQ(client.compile(text, executable, optionsFor(1, 1)), ok);
 }
 

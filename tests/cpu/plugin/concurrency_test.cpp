@@ -6,6 +6,8 @@
 #include "cpu/plugin/api.h"
 
 #include <algorithm>
+#include <cstring>
+#include <latch>
 #include <thread>
 
 namespace torchere::pjrt_server {
@@ -152,6 +154,54 @@ TEST_P(ManyThreads, DonateOneBuffer) {
         EXPECT_EQ(floatsOf(results[thread]), sum);
       else
         EXPECT_EQ(answers[thread], Answer(3, "[main] argument 0: the buffer was deleted or donated"));
+    EXPECT_TRUE(isDeleted(w));
+  }
+}
+
+/// The others read it, in a program or by a copy to the host: what it was, or an error.
+TEST_P(ManyThreads, DonateABufferThatOthersRead) {
+  constexpr int64_t size = 1 << 19;
+  auto compile = [&](const char *text) {
+    return client.compile(fmt::format(fmt::runtime(text), fmt::format("tensor<{}xf32>", size)));
+  };
+  ExecutablePointer updating = compile(R"(
+func.func @main(%w: {0} {{tf.aliasing_output = 0 : i32}}, %x: {0}) -> {0} {{
+  %0 = stablehlo.add %w, %x : {0}
+  return %0 : {0}
+}})"),
+                    reading = compile(R"(
+func.func @main(%w: {0}) -> {0} {{
+  %0 = stablehlo.negate %w : {0}
+  return %0 : {0}
+}})");
+  std::vector<float> ones(size, 1);
+  BufferPointer x = client.floats(ones, {size});
+  auto isAll = [&](const std::vector<float> &got, float value) { // comparing bytes, which takes no time
+    return got.size() == size && got[0] == value &&
+           std::memcmp(&got[0], &got[1], (size - 1) * sizeof(float)) == 0;
+  };
+  for (int round = 0; round < 60; ++round) {
+    BufferPointer w = client.floats(ones, {size});
+    std::latch start(kThreads);
+    inThreads([&](int thread) {
+      start.arrive_and_wait();
+      if (thread == 0) {
+        std::this_thread::sleep_for(std::chrono::microseconds(round % 20 * 30));
+        EXPECT_TRUE(isAll(floatsOf(run(updating, {w, x})), 2));
+      } else if (thread % 2) {
+        Launched launched = execute(reading, {{w}});
+        if (launched.answer == ok)
+          EXPECT_TRUE(isAll(floatsOf(launched.results[0][0]), -1));
+        else
+          EXPECT_EQ(launched.answer, Answer(3, "[main] argument 0: the buffer was deleted or donated"));
+      } else {
+        std::vector<float> got;
+        if (Answer answer = read(w, got); answer == ok)
+          EXPECT_TRUE(isAll(got, 1));
+        else
+          EXPECT_EQ(answer, Answer(3, "[PJRT_Buffer_ToHostBuffer] the buffer was deleted or donated"));
+      }
+    });
     EXPECT_TRUE(isDeleted(w));
   }
 }
