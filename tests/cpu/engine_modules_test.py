@@ -550,6 +550,51 @@ for part in ("f32", "f64"):
         f"4x6x{number}",
         number,
     )
+# Windows that meet the input at one place, some of which negative padding has taken away.
+for name, (numbering, padding, *shapes) in {
+    "": ("[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]", "[[-1, -1], [-2, 0]]", "2x3x6x6", "5x3x4x4", "2x5x1x1"),
+    ", features first": ("[f, 0, b]x[i, 0, o]->[0, b, f]", "[[-1, -1]]", "4x3x2", "4x1x3", "1x2x3"),
+}.items():
+    for kind in ("f32", "f64", "bf16"):
+        types = [f"tensor<{shape}x{kind}>" for shape in shapes]
+        MODULES[f"convolution at one place of a cut input{name} {kind}"] = function(
+            types[2][7:-1],
+            f"""  %r0 = stablehlo.convolution(%0, %1) dim_numbers = {numbering}, window = {{pad = {padding}}}
+    {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} :
+    ({types[0]}, {types[1]}) -> {types[2]}""",
+            *(type_[7:-1] for type_ in types[:2]),
+        )
+# Of several tensors that are scattered to in their own memory, one is a view with strides of its own.
+for name, view in {
+    "reversed": "stablehlo.reverse %s, dims = [0, 1] : tensor<6x6xi32>",
+    "transposed": "stablehlo.transpose %s, dims = [1, 0] : (tensor<6x6xi32>) -> tensor<6x6xi32>",
+}.items():
+    for order in (("%t", "%1"), ("%1", "%t")):
+        MODULES[f"scatter to two tensors, one {name}, {order[0]}"] = function(
+            "6x6xi32 6x6xi32",
+            f"""  %s = "stablehlo.sort"(%0) <{{dimension = 1 : i64}}> ({{
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+    %c = stablehlo.compare LT, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }}) : (tensor<6x6xi32>) -> tensor<6x6xi32>
+  %t = {view}
+  %i = stablehlo.constant dense<[[5], [1]]> : tensor<2x1xi32>
+  %p:2 = "stablehlo.scatter"({order[0]}, {order[1]}, %i, %2, %3) <{{
+    scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1],
+    inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> ({{
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>, %c: tensor<i32>, %d: tensor<i32>):
+    %x = stablehlo.add %a, %c : tensor<i32>
+    %y = stablehlo.add %b, %d : tensor<i32>
+    stablehlo.return %x, %y : tensor<i32>, tensor<i32>
+  }}) : (tensor<6x6xi32>, tensor<6x6xi32>, tensor<2x1xi32>, tensor<2x6xi32>, tensor<2x6xi32>)
+    -> (tensor<6x6xi32>, tensor<6x6xi32>)
+  %r0 = stablehlo.abs %p#0 : tensor<6x6xi32>
+  %r1 = stablehlo.abs %p#1 : tensor<6x6xi32>""",
+            "6x6xi32",
+            "6x6xi32",
+            "2x6xi32",
+            "2x6xi32",
+        )
 MODULES["cholesky"] = function(
     "2x20x20xf64",
     """  %t = stablehlo.transpose %0, dims = [0, 2, 1] : (tensor<2x20x20xf64>) -> tensor<2x20x20xf64>

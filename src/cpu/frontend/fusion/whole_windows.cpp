@@ -14,19 +14,21 @@ namespace {
 /// Fewer taps are left to kernels on blocks, where the pixel's channels lie, unless images are summed over.
 constexpr int64_t kLeastTaps = 16;
 
-/// The places that the window meets: those that its dilation leaves out are left out of the input.
+/// The places that the window meets: those that its dilation leaves out are left out of the input, and so are
+/// those that negative padding takes away.
 Value inputAtTaps(OpBuilder &builder, stablehlo::ConvolutionOp op, RankedTensorType taps) {
   auto type = cast<RankedTensorType>(op.getLhs().getType());
   ArrayRef<int64_t> space = op.getDimensionNumbers().getInputSpatialDimensions();
   SmallVector<int64_t> begin(static_cast<size_t>(type.getRank()), 0), limit(type.getShape()),
       step(begin.size(), 1);
-  SmallVector<int64_t> shape(limit);
+  SmallVector<int64_t> shape(limit), padding = paddingOf(op);
   for (auto [axis, dimension] : llvm::enumerate(space)) {
     auto at = static_cast<size_t>(dimension);
     step[at] = op.getRhsDilation() ? (*op.getRhsDilation())[axis] : 1;
     shape[at] =
         taps.getDimSize(static_cast<unsigned>(op.getDimensionNumbers().getKernelSpatialDimensions()[axis]));
-    limit[at] = (shape[at] - 1) * step[at] + 1;
+    begin[at] = -padding[2 * axis];
+    limit[at] = begin[at] + (shape[at] - 1) * step[at] + 1;
   }
   if (shape == type.getShape())
     return op.getLhs();

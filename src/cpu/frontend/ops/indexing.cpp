@@ -155,12 +155,15 @@ std::optional<ScatterJoin> scatterJoinOf(Region &body) {
       .Default(std::nullopt);
 }
 
-/// Where a tensor is written: in its own memory if nobody needs that any more, or in a copy.
+/// Where a tensor is written: in its own memory if nobody needs that any more, or in a copy. Several tensors
+/// of a scatter lie alike.
 Result<View> target(Planner &planner, Operation *op, unsigned index, ArrayRef<View> reads,
                     ArrayRef<View> writes) {
   TORCHERE_ASSIGN(View tensor, planner.view(op->getOperand(index)));
   auto isThere = [&](const View &other) { return other.buffer == tensor.buffer; };
-  if (llvm::none_of(reads, isThere) && llvm::none_of(writes, isThere) && planner.mayOverwrite(tensor, op)) {
+  bool mayLieSo = op->getNumResults() == 1 || isDense(tensor);
+  if (mayLieSo && llvm::none_of(reads, isThere) && llvm::none_of(writes, isThere) &&
+      planner.mayOverwrite(tensor, op)) {
     planner.bind(op->getResult(index), tensor);
     return tensor;
   }
