@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kPartElements = 16384;
 constexpr int64_t kMaxParts = 64;
+constexpr int64_t kShortColumns = 16;
 constexpr int64_t kChunkRows = 64;
 constexpr int64_t kLongestSegment = 8192; ///< steps
 constexpr int64_t kMostPartialBytes = 1 << 24;
@@ -103,15 +104,26 @@ JoinedPlan::JoinedPlan(const VectorProgram &program, Isa isa, VectorWalk walk,
   JoinedPlanner(*this, std::move(walk), outputs).run(program, isa);
 }
 
-/// Along which most operands are contiguous.
+/// Along which most operands are contiguous; if that is short, along a longer one where none has strides.
 void JoinedPlanner::chooseColumns() {
   auto contiguous = [&](int dimension) {
     auto isOne = [&](const VectorStrides &strides) { return strides[dimension] == 1; };
     return std::ranges::count_if(walk.inputs, isOne) + std::ranges::count_if(walk.outputs, isOne);
   };
+  auto isWithoutStrides = [&](int dimension) {
+    bool isWithout = true;
+    eachStrides([&](const VectorStrides &strides) {
+      isWithout &= strides[dimension] == 0 || strides[dimension] == 1;
+    });
+    return isWithout;
+  };
+  auto isShort = [&](int dimension) { return walk.dims[dimension] < kShortColumns; };
   int best = walk.rank - 1;
   for (int i = best - 1; i >= 0; --i)
     if (contiguous(i) > contiguous(best))
+      best = i;
+  for (int i = walk.rank - 1; isShort(best) && i >= 0; --i)
+    if (!isShort(i) && contiguous(i) > 0 && isWithoutStrides(i))
       best = i;
   move(best, walk.rank - 1);
 }
