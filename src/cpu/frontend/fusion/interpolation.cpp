@@ -73,11 +73,11 @@ std::optional<Tap> tapOf(stablehlo::MulOp product) {
   return std::nullopt;
 }
 
-/// The taps that are added; none if something else is, too.
+/// The taps that are added; none if something else is, too, or if there are too many.
 SmallVector<Tap> tapsOf(stablehlo::AddOp sum) {
   SmallVector<Tap> taps;
   SmallVector<mlir::Value> open{sum->getOperand(1), sum->getOperand(0)};
-  while (!open.empty() && taps.size() <= kMaxInterpolationTaps) {
+  while (!open.empty() && taps.size() + open.size() <= kMaxInterpolationTaps) {
     mlir::Value value = open.pop_back_val();
     if (auto inner = value.getDefiningOp<stablehlo::AddOp>(); inner && value.hasOneUse()) {
       open.append({inner->getOperand(1), inner->getOperand(0)});
@@ -89,7 +89,7 @@ SmallVector<Tap> tapsOf(stablehlo::AddOp sum) {
       return {};
     taps.push_back(*tap);
   }
-  bool isOne = taps.size() <= kMaxInterpolationTaps && llvm::all_of(taps, [&](const Tap &tap) {
+  bool isOne = open.empty() && llvm::all_of(taps, [&](const Tap &tap) {
                  stablehlo::GatherOp one = tap.gather, first = taps[0].gather;
                  return one.getOperand() == first.getOperand() && tap.axis == taps[0].axis &&
                         one.getDimensionNumbers() == first.getDimensionNumbers() &&
