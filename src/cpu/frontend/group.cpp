@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/ScopeExit.h"
 
+#include <algorithm>
 #include <numeric>
 
 using namespace mlir;
@@ -61,22 +62,27 @@ std::optional<Sizes> orderInMemory(const View &view) {
 static constexpr size_t maxGroupOps = 48;
 
 void Group::collect(ArrayRef<mlir::Value> roots) {
+  auto isBefore = [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); };
+  SmallVector<Operation *, 32> open; // a heap, the last in the block first
   auto add = [&](mlir::Value value) {
     if (!joins(value))
       return;
     set.insert(value.getDefiningOp());
-    ops.push_back(value.getDefiningOp());
+    open.push_back(value.getDefiningOp());
+    std::push_heap(open.begin(), open.end(), isBefore);
   };
   for (mlir::Value root : roots)
     add(root);
-  for (size_t next = 0; next < ops.size(); ++next)
-    for (mlir::Value operand : ops[next]->getOperands())
-      add(operand);
-  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   // Of too many the last: between them lies no other, so that those before can be planned first.
-  if (ops.size() > maxGroupOps)
-    ops.erase(ops.begin(), ops.end() - maxGroupOps);
-  set = llvm::SmallPtrSet<Operation *, 32>(ops.begin(), ops.end());
+  while (!open.empty() && ops.size() < maxGroupOps) {
+    std::pop_heap(open.begin(), open.end(), isBefore);
+    ops.push_back(open.pop_back_val());
+    for (mlir::Value operand : ops.back()->getOperands())
+      add(operand);
+  }
+  for (Operation *op : open)
+    set.erase(op);
+  std::reverse(ops.begin(), ops.end());
 }
 
 bool Group::joins(mlir::Value value) const {
