@@ -112,50 +112,87 @@ bool isAlike(Operation *a, Operation *b) {
          integersOf(a, "dimensions") == integersOf(b, "dimensions") && a->getBlock() == b->getBlock();
 }
 
-} // namespace
+/// What waits and is needed by the first of some reductions, or needs one of them.
+class WaitingOrder {
+public:
+  WaitingOrder(const Planner &planner, Operation *first) : planner(planner) {
+    SmallVector<Operation *> open{first};
+    while (!open.empty())
+      for (mlir::Value operand : open.pop_back_val()->getOperands())
+        if (Operation *source = operand.getDefiningOp();
+            planner.isPending(source) && ordered.insert(source).second)
+          open.push_back(source);
+    addUsers(first);
+  }
+  void addUsers(Operation *reduction) {
+    SmallVector<Operation *> open{reduction};
+    while (!open.empty())
+      for (Operation *user : open.pop_back_val()->getUsers())
+        if (planner.isPending(user) && ordered.insert(user).second)
+          open.push_back(user);
+  }
+  bool isOrdered(Operation *op) const { return ordered.contains(op); }
 
-/// Whether something that the op is computed from and that waits is, or needs, one of the others.
-bool Planner::waitsFor(Operation *op, ArrayRef<Operation *> others) const {
-  SmallVector<Operation *> found{op};
-  llvm::SmallPtrSet<Operation *, 32> seen;
-  while (!found.empty())
-    for (mlir::Value operand : found.pop_back_val()->getOperands()) {
-      Operation *source = operand.getDefiningOp();
-      if (llvm::is_contained(others, source))
+private:
+  const Planner &planner;
+  llvm::SmallPtrSet<Operation *, 32> ordered;
+};
+
+/// What a reduction is computed from by ops of its operand's shape that wait, and whether others are.
+class CommonInputs {
+public:
+  CommonInputs(const Planner &planner, Operation *first) : planner(planner) {
+    SmallVector<mlir::Value> open{first->getOperand(0)};
+    while (!open.empty())
+      if (mlir::Value value = open.pop_back_val(); own.insert(value).second)
+        addOperands(value, first, open);
+  }
+  bool areReadBy(Operation *reduction) {
+    SmallVector<mlir::Value> open{reduction->getOperand(0)}, seen;
+    while (!open.empty()) {
+      mlir::Value value = open.pop_back_val();
+      if (own.contains(value) && cast<RankedTensorType>(value.getType()).getNumElements() > 1) {
+        for (mlir::Value each : seen) // some of which may be read by others on the way to this one
+          foreign.erase(each);
         return true;
-      if (isPending(source) && seen.insert(source).second)
-        found.push_back(source);
+      }
+      if (!foreign.insert(value).second)
+        continue;
+      seen.push_back(value);
+      addOperands(value, reduction, open);
     }
-  return false;
-}
+    return false;
+  }
+
+private:
+  void addOperands(mlir::Value value, Operation *reduction, SmallVectorImpl<mlir::Value> &open) const {
+    Operation *source = value.getDefiningOp();
+    if (planner.isPending(source) && shapeOf(value) == shapeOf(reduction->getOperand(0)))
+      llvm::append_range(open, source->getOperands());
+  }
+
+  const Planner &planner;
+  llvm::DenseSet<mlir::Value> own;
+  llvm::DenseSet<mlir::Value> foreign; ///< computed from none of them
+};
+
+} // namespace
 
 /// The first, and those that wait and are of the same shape and dimensions, and read something that it reads.
 SmallVector<Operation *> Planner::reductionsBeside(Operation *first) const {
-  SmallVector<Operation *> found{first};
-  auto leaves = [&](Operation *op) {
-    llvm::SmallPtrSet<void *, 16> values;
-    SmallVector<mlir::Value> next{op->getOperand(0)};
-    while (!next.empty()) {
-      mlir::Value value = next.pop_back_val();
-      Operation *source = value.getDefiningOp();
-      bool isNew = values.insert(value.getAsOpaquePointer()).second;
-      if (isNew && isPending(source) && shapeOf(value) == shapeOf(op->getOperand(0)))
-        llvm::append_range(next, source->getOperands());
-    }
-    return values;
-  };
-  auto own = leaves(first);
-  for (Operation *op : pending) {
-    if (op == first || !joinsReductions(op) || !isAlike(op, first))
-      continue;
-    auto other = leaves(op);
-    bool sharesInput = llvm::any_of(other, [&](void *value) {
-      auto type = cast<RankedTensorType>(mlir::Value::getFromOpaquePointer(value).getType());
-      return own.contains(value) && type.getNumElements() > 1;
-    });
-    if (sharesInput && !waitsFor(op, found) && !waitsFor(first, {op}))
+  SmallVector<Operation *> found{first}, alike;
+  for (Operation *op : pending.inOrder())
+    if (op != first && joinsReductions(op) && isAlike(op, first))
+      alike.push_back(op);
+  if (alike.empty())
+    return found;
+  CommonInputs inputs(*this, first);
+  WaitingOrder order(*this, first);
+  for (Operation *op : alike)
+    if (!order.isOrdered(op) && inputs.areReadBy(op)) {
       found.push_back(op);
-  }
+      order.addUsers(op);
+    }
   return found;
 }
 
@@ -242,7 +279,7 @@ Result<bool> Planner::planJoined(Group &group, ArrayRef<Operation *> reductions,
 Status Planner::flushReductions() {
   if (!std::exchange(hasReductions, false))
     return {};
-  SmallVector<Operation *> waiting(pending.begin(), pending.end());
+  SmallVector<Operation *> waiting(pending.inOrder());
   for (Operation *op : waiting)
     if (isPending(op) && joinsReductions(op))
       TORCHERE_TRY(planGroup(op));

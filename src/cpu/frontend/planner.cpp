@@ -347,7 +347,21 @@ bool isView(Operation *op) {
              stablehlo::SliceOp, stablehlo::TransposeOp>(op);
 }
 
+/// Ops that wait for each other are planned by nested calls, which a small stack must hold, and each
+/// reduction goes through all of them. Models have far fewer without a product between them. A multiple of
+/// the most ops of a group, so that a chain is cut where its groups end.
+static constexpr size_t mostWaitingDepth = 480;
+
+/// Plans the operands that as many ops as may wait for each other lead to.
+Status Planner::limitWaiting(Operation *op) {
+  for (mlir::Value operand : op->getOperands())
+    if (pending.depthOf(operand.getDefiningOp()) >= mostWaitingDepth)
+      TORCHERE_TRY(view(operand));
+  return {};
+}
+
 Status Planner::planOp(Operation *op) {
+  TORCHERE_TRY(limitWaiting(op));
   if (keepsRows(op)) {
     defer(op);
     return {};

@@ -11,9 +11,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <map>
 #include <optional>
 #include <span>
 
@@ -48,6 +48,36 @@ struct CopiesTogether {
   /// The values, with copies of those that a copy before theirs would overwrite.
   Result<std::vector<View>> save(std::span<const View> values) const;
   Status write(std::span<const View> sources) const;
+};
+
+/// Ops in the order in which they came; any of them leaves at no cost.
+class WaitingOps {
+public:
+  bool empty() const { return ops.empty(); }
+  bool contains(mlir::Operation *op) const { return places.contains(op); }
+  mlir::Operation *back() const { return ops.rbegin()->second; }
+  /// `depth`: how many of those that wait need each other in turn, this one last.
+  void insert(mlir::Operation *op, size_t depth) {
+    if (places.try_emplace(op, Place{next, depth}).second)
+      ops[next++] = op;
+  }
+  void remove(mlir::Operation *op) {
+    if (auto found = places.find(op); found != places.end()) {
+      ops.erase(found->second.number);
+      places.erase(found);
+    }
+  }
+  /// 0 if it does not wait.
+  size_t depthOf(mlir::Operation *op) const { return places.lookup(op).depth; }
+  auto inOrder() const { return llvm::make_second_range(ops); }
+
+private:
+  struct Place {
+    size_t number = 0, depth = 0;
+  };
+  size_t next = 0;
+  llvm::DenseMap<mlir::Operation *, Place> places;
+  std::map<size_t, mlir::Operation *> ops; ///< by number
 };
 
 class Planner {
@@ -165,6 +195,7 @@ private:
   /// Whether the op only gives elements of rows another shape or a whole row each, and what they are computed
   /// from waits: then it may wait as well.
   bool keepsRows(mlir::Operation *op) const;
+  Status limitWaiting(mlir::Operation *op);
   Status planEvaluation(mlir::Operation *op);
   Status planGroup(mlir::Operation *root);
   Status planReductions(mlir::Operation *first);
@@ -177,7 +208,6 @@ private:
   Result<bool> settle(llvm::ArrayRef<mlir::Value> waiting);
   mlir::Operation *rowRootOf(mlir::Operation *first) const;
   llvm::SmallVector<mlir::Operation *> reductionsBeside(mlir::Operation *first) const;
-  bool waitsFor(mlir::Operation *op, llvm::ArrayRef<mlir::Operation *> others) const;
   Status planResults(mlir::func::FuncOp function);
   const Step *sliceForLast() const;
   void dropSlice(const SliceStep &slice);
@@ -205,7 +235,7 @@ private:
   int64_t now = 0;                    ///< the number of the next step
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<BufferId, llvm::SmallVector<mlir::Value>> valuesIn; ///< by buffer
-  llvm::SetVector<mlir::Operation *> pending;
+  WaitingOps pending;
   bool hasReductions = false; ///< that may be pending
   llvm::DenseSet<mlir::Operation *>
       rowValues;           ///< reductions of rows that wait, and what is computed from them

@@ -363,7 +363,10 @@ bool Planner::keepsRows(Operation *op) const {
 void Planner::defer(Operation *op) {
   if (op->use_empty())
     return;
-  pending.insert(op);
+  size_t depth = 1;
+  for (mlir::Value operand : op->getOperands())
+    depth = std::max(depth, pending.depthOf(operand.getDefiningOp()) + 1);
+  pending.insert(op, depth);
   auto isRow = [&](mlir::Value operand) {
     Operation *source = operand.getDefiningOp();
     return isPending(source) && rowValues.contains(source) && countOf(operand) == countOf(op->getResult(0));
