@@ -12,6 +12,7 @@
 #include "llvm/ADT/ScopeExit.h"
 
 #include <cstring>
+#include <new>
 
 using namespace mlir;
 
@@ -213,7 +214,7 @@ View Planner::constant(ElementType type, const Sizes &shape, std::span<const std
   view.buffer = addBuffer(Home::Constant, result.constants.size(), static_cast<int64_t>(bytes.size()));
   Result<Memory> memory = allocateMemory(static_cast<int64_t>(bytes.size()));
   if (!memory)
-    llvm::report_bad_alloc_error("constants of a program");
+    throw std::bad_alloc();
   if (!bytes.empty())
     std::memcpy(memory->get(), bytes.data(), bytes.size());
   result.constants.push_back(*std::move(memory));

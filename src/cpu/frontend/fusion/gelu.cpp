@@ -17,27 +17,29 @@ struct Product {
   SmallVector<mlir::Value, 4> values;
 };
 
-/// Multiplications, down to `end`, which may be a product itself.
-void flatten(mlir::Value value, mlir::Value end, Product &product, Subgraph &subgraph) {
-  if (value == end || product.values.size() > 8) {
+/// Multiplications, down to `end`, which may be a product itself, or to as many within each other as no gelu
+/// has: chains of them are as long as programs.
+void flatten(mlir::Value value, mlir::Value end, Product &product, Subgraph &subgraph, int within = 0) {
+  constexpr int mostWithin = 16;
+  if (value == end || product.values.size() > 8 || within++ == mostWithin) {
     product.values.push_back(value);
   } else if (std::optional<double> number = splatOf(value)) {
     product.factor *= *number;
   } else if (auto inner = subgraph.take<stablehlo::MulOp>(value)) {
-    flatten(inner.getLhs(), end, product, subgraph);
-    flatten(inner.getRhs(), end, product, subgraph);
+    flatten(inner.getLhs(), end, product, subgraph, within);
+    flatten(inner.getRhs(), end, product, subgraph, within);
   } else if (auto negated = subgraph.take<stablehlo::NegOp>(value)) {
     product.factor = -product.factor;
-    flatten(negated.getOperand(), end, product, subgraph);
+    flatten(negated.getOperand(), end, product, subgraph, within);
   } else if (auto quotient = value.getDefiningOp<stablehlo::DivOp>();
              quotient && splatOf(quotient.getRhs())) {
     subgraph.add(quotient);
     product.factor /= *splatOf(quotient.getRhs());
-    flatten(quotient.getLhs(), end, product, subgraph);
+    flatten(quotient.getLhs(), end, product, subgraph, within);
   } else if (auto power = value.getDefiningOp<stablehlo::PowOp>(); power && isSplat(power.getRhs(), 3)) {
     subgraph.add(power);
     for (int i = 0; i < 3; ++i)
-      flatten(power.getLhs(), end, product, subgraph);
+      flatten(power.getLhs(), end, product, subgraph, within);
   } else {
     product.values.push_back(value);
   }
