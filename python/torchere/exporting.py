@@ -22,7 +22,9 @@ from torchere.gradient_capture import (
     backward_refused,
     capture_below_autograd,
     check_constants,
+    keeps_transforms,
     may_take_gradients,
+    transforms_restored,
     unknown_constant,
 )
 from torchere.program import StableHLOProgram
@@ -224,7 +226,8 @@ def decomposed_by_torch(exported_program: Any, timings: Timings, expander: Expan
     expander.gave_up = False
     with _Stopwatch(timings, "run_decompositions"):
         try:
-            decomposed = decompose(exported_program, expander.rows)
+            with transforms_restored():
+                decomposed = decompose(exported_program, expander.rows)
             capture(decomposed, expander=expander)
         except Exception:  # torch raises whatever the decomposition does
             return None
@@ -256,6 +259,9 @@ def capture_with_torch(
             )
             if takes_others and unknown_constant(exported):
                 exported = capture_below_autograd(module, positional, keywords, dynamic_shapes)
+            elif takes_others and keeps_transforms(exported):
+                with contextlib.suppress(Exception):  # what cannot be lowered is named then
+                    exported = capture_below_autograd(module, positional, keywords, dynamic_shapes)
         except Exception as error:
             exported = None
             if takes_others and may_take_gradients(error):

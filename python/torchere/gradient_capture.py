@@ -17,7 +17,17 @@ _FAILURES = re.compile(
     r"functorch|Cannot access data pointer|has no attribute 'constant'"
     r"|fake tensor in the exported program constant's list"
     r"|does not require grad and does not have a grad_fn|requires_grad_\(\)"
+    r"|sources must not be empty for symbol"  # of jvp, of an argument that is a view
 )
+
+# Steps of jvp that torch.export records as calls, and no decomposition resolves.
+_FORWARD_GRADIENTS = {
+    "_make_dual",
+    "_unpack_dual",
+    "_unwrap_for_grad",
+    "_jvp_increment_nesting",
+    "_enter_dual_level",
+}
 
 _lock = threading.Lock()
 _captures = 0  # that run at this time
@@ -82,15 +92,62 @@ def check_constants(exported_program: Any) -> None:
         )
 
 
+def keeps_transforms(exported_program: Any) -> bool:
+    """Whether torch.export captured steps of forward gradients (jvp) in place of what they compute."""
+    return any(
+        getattr(node.target, "__module__", "") == "torch._functorch.predispatch"
+        and getattr(node.target, "__name__", "") in _FORWARD_GRADIENTS
+        for graph in exported_program.graph_module.modules()
+        if hasattr(graph, "graph")
+        for node in graph.graph.nodes
+    )
+
+
 def capture_below_autograd(module: Any, args: Any, kwargs: Any, dynamic_shapes: Any) -> Any:
     """What torch.export.export returns, of the ops that run below autograd, those of gradients among them.
     Results need no gradient."""
     from torch.export import _trace
+    from torch.export._remove_effect_tokens_pass import _remove_effect_tokens
 
+    args, kwargs = _without_views((args, kwargs))
     with _detached_results(module):
-        return _trace._export(
+        program = _trace._export(
             module, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False, pre_dispatch=False
         )
+    return _remove_effect_tokens(program)  # which ops that may fail have, such as a Cholesky's check
+
+
+def _without_views(arguments: Any) -> Any:
+    """The arguments, with copies of views: torch knows no sizes of what a view was made of."""
+    import torch
+    import torch.utils._pytree as pytree
+
+    def copied(tensor: Any) -> Any:
+        if not tensor._is_view():
+            return tensor
+        return tensor.detach().clone().requires_grad_(tensor.requires_grad)
+
+    return pytree.tree_map_only(torch.Tensor, copied, arguments)
+
+
+@contextlib.contextmanager
+def transforms_restored() -> Iterator[None]:
+    """A context behind which torch.func's transforms are those from before it, also where torch failed in one
+    that it had begun: it leaves it there, and what follows would run in it."""
+    import torch
+    from torch._C._functorch import maybe_current_level, pop_dynamic_layer_stack
+    from torch.autograd import forward_ad
+
+    level = maybe_current_level() or 0
+    try:
+        yield
+    finally:
+        while (maybe_current_level() or 0) > level:
+            pop_dynamic_layer_stack()
+        with contextlib.suppress(
+            RuntimeError
+        ):  # that there is no such level of forward gradients; none nests
+            torch._C._exit_dual_level(level=forward_ad._current_level + 1)
 
 
 @contextlib.contextmanager

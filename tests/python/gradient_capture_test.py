@@ -12,6 +12,7 @@ from torch.nn import functional
 
 import torchere
 from torchere.errors import CaptureError
+from torchere.sources import as_module
 
 
 def energy(layer, x):
@@ -52,6 +53,15 @@ def attention_gradient(layer, x):
     return grad(attended)(x)
 
 
+def factorized(layer, x):
+    def loss(y):
+        covariance = y.T @ y + torch.eye(4)
+        factor = torch.linalg.cholesky(covariance)
+        return factor.diagonal().log().sum() + torch.linalg.solve(covariance, layer(y).T).sum()
+
+    return grad(loss)(x)
+
+
 PROGRAMS = {
     "grad": lambda layer, x: grad(lambda y: energy(layer, y))(x),
     "gradients by rows": lambda layer, x: vmap(grad(lambda y: energy(layer, y)))(x),
@@ -60,11 +70,13 @@ PROGRAMS = {
     "hessian": lambda layer, x: hessian(lambda y: energy(layer, y))(x[0]),
     "vjp": lambda layer, x: vjp(lambda y: layer(y).tanh(), x)[1](x),
     "jvp": lambda layer, x: jvp(lambda y: layer(y).tanh(), (x,), (x,)),
+    "jvp of softmax": lambda layer, x: jvp(lambda y: layer(y).softmax(-1) @ y.T, (x,), (x,)),
     "forces": forces,
     "energy and forces": energy_and_forces,
     "gradients of weights": gradients_of_weights,
     "trained": trained,
     "of attention": attention_gradient,
+    "of factorizations": factorized,
 }
 
 
@@ -105,6 +117,33 @@ def test_sizes_may_be_dynamic(name):
     program = torchere.export(module, (torch.randn(3, 4),), dynamic_shapes={"x": {0: rows}})
     for size in (2, 3, 17):
         check(program, module, torch.randn(size, 4))
+
+
+def test_arguments_may_be_views():
+    def directional(x, y):
+        return jvp(lambda z: z.sin(), (x,), (y,))
+
+    x, y = torch.randn(2, 4, 4)
+    results = torchere.export(directional, (x, y))(x, y)
+    torch.testing.assert_close(results, (x.sin(), x.cos() * y))
+
+
+def test_what_a_gradient_checks_is_checked():
+    program = torchere.export(lambda x: grad(lambda y: torch.linalg.cholesky(y).sum())(x), (torch.eye(3),))
+    with pytest.raises(torchere.errors.Error, match="positive-definite"):
+        program(-torch.eye(3))
+
+
+def test_a_refused_transform_is_left():
+    def directional(x):
+        return jvp(lambda y: y.softmax(-1), (x,), (x,))
+
+    x = torch.randn(3, 4)
+    exported = torch.export.export(as_module(directional), (x,))
+    with pytest.raises(torchere.errors.UnimplementedError, match="_make_dual"):
+        torchere.export(exported)
+    directional(x)
+    torch.testing.assert_close(torchere.export(nn.ReLU(), (x,))(x), x.relu())
 
 
 def test_a_function_is_captured_as_well():
