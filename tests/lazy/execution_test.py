@@ -63,7 +63,7 @@ def test_an_error_of_the_execution_is_told_where_its_value_is_read():
     assert good.tolist() == [3.0, 3.0]
     assert better.tolist() == [4.0, 4.0]
     for value in (bad, bad, worse):
-        with pytest.raises(RuntimeError, match="no memory for 281474976710656 bytes"):
+        with pytest.raises(RuntimeError, match="no memory for a tensor<70368744177664xf32>"):
             value.cpu()
     assert (better * 2).tolist() == [8.0, 8.0]
 
