@@ -1,8 +1,7 @@
 // Implements turn-taking.
 #include "interpreter/process_grid.h"
 
-#include <exception>
-#include <new>
+#include "base/guarded.h"
 
 namespace torchere::interpreter {
 
@@ -16,17 +15,6 @@ public:
   std::condition_variable turn;
   std::thread thread; ///< none for the first task, which runs in the caller's thread
 };
-
-/// The result of the program, with exceptions as errors: nothing may be thrown out of a thread.
-static Result<Values> guarded(const ProcessGrid::Program &program) {
-  try {
-    return program();
-  } catch (const std::bad_alloc &) {
-    return fail(ErrorCode::ResourceExhausted, "no memory");
-  } catch (const std::exception &exception) {
-    return fail(ErrorCode::Internal, "{}", exception.what());
-  }
-}
 
 ProcessGrid::ProcessGrid(int64_t replicas, int64_t partitions)
     : replicaCount(replicas), partitionCount(partitions) {

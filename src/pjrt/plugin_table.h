@@ -1,12 +1,8 @@
 // For our own plugins: a function table, filled with C++ functions that return a Status.
 #pragma once
 
-#include "base/error.h"
+#include "base/guarded.h"
 #include "pjrt/api.h"
-
-#include <exception>
-#include <new>
-#include <system_error>
 
 namespace torchere::pjrt {
 
@@ -45,21 +41,6 @@ template <class Args> Status checkStructure(const Args *args) {
 /// InvalidArgument for null; `what` names what is missing.
 template <class T> Status checkGiven(const T *pointer, std::string_view what) {
   return pointer ? Status{} : invalidArgument("no {}: got null", what);
-}
-
-/// The result of `work`, with exceptions as errors: nothing may be thrown through the ABI or out of a thread.
-template <class Work> Status guarded(Work work) {
-  try {
-    return work();
-  } catch (const std::bad_alloc &) {
-    return fail(ErrorCode::ResourceExhausted, "no memory");
-  } catch (const std::system_error &error) { // threads are what is asked of the system by way of exceptions
-    bool isShort = error.code() == std::errc::resource_unavailable_try_again;
-    return fail(isShort ? ErrorCode::ResourceExhausted : ErrorCode::Internal, "{}{}",
-                isShort ? "no further thread: " : "", error.what());
-  } catch (const std::exception &exception) {
-    return fail(ErrorCode::Internal, "{}", exception.what());
-  }
 }
 
 /// The entry at `offset` of the table, which checks its argument and calls `implementation`.

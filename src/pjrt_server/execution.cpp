@@ -20,7 +20,7 @@ bool Execution::isShort() const {
 }
 
 void Execution::run() {
-  Status status = pjrt::guarded([this] { return compute(); });
+  Status status = guarded([this] { return compute(); });
   arguments.clear(); // donated memory is released before anyone learns of the end
   for (const auto &ofProcess : results)
     for (const std::shared_ptr<Array> &result : ofProcess)

@@ -54,7 +54,7 @@ Status addUserData(FfiUserDataAddArgs &) {
 template <auto implementation> struct Entry;
 template <class Args, Status (*implementation)(Args &)> struct Entry<implementation> {
   static pjrt::Error *call(Args *args) noexcept {
-    Status status = pjrt::guarded([args]() -> Status {
+    Status status = guarded([args]() -> Status {
       TORCHERE_TRY(pjrt::checkStructure(args));
       return implementation(*args);
     });

@@ -34,7 +34,7 @@ Result<ResultLists> ParallelProgram::run(const pjrt_server::ArgumentLists &argum
   ResultLists results(processes.size());
   std::vector<Status> statuses(processes.size());
   auto work = [&](size_t process) {
-    statuses[process] = pjrt::guarded([&]() -> Status {
+    statuses[process] = guarded([&]() -> Status {
       TORCHERE_ASSIGN(results[process], processes[process]->runPlan(arguments[process], &rendezvous));
       return {};
     });
