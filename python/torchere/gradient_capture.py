@@ -144,9 +144,8 @@ def transforms_restored() -> Iterator[None]:
     finally:
         while (maybe_current_level() or 0) > level:
             pop_dynamic_layer_stack()
-        with contextlib.suppress(
-            RuntimeError
-        ):  # that there is no such level of forward gradients; none nests
+        # One more level of forward gradients is there only where torch failed in it: they do not nest.
+        with contextlib.suppress(RuntimeError):
             torch._C._exit_dual_level(level=forward_ad._current_level + 1)
 
 

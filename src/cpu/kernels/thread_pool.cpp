@@ -4,7 +4,6 @@
 #include "cpu/kernels/float_environment.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
@@ -64,15 +63,7 @@ void pause() {
 struct Scratch {
   void *data = nullptr;
   size_t size = 0;
-};
-
-/// Of one thread, by slot.
-struct ScratchSlots {
-  std::array<Scratch, ThreadPool::kScratchSlots> slots;
-  ~ScratchSlots() {
-    for (Scratch &slot : slots)
-      std::free(slot.data);
-  }
+  ~Scratch() { std::free(data); }
 };
 
 } // namespace
@@ -136,16 +127,15 @@ ThreadPool::~ThreadPool() {
 }
 
 void *ThreadPool::scratch(size_t bytes, int slot) {
-  thread_local ScratchSlots own;
-  Scratch &scratch = own.slots[static_cast<size_t>(slot)];
+  thread_local Scratch slots[kScratchSlots];
+  Scratch &scratch = slots[slot];
   if (scratch.size < bytes) {
     std::free(scratch.data);
-    scratch = {};
+    scratch.size = 0;
     size_t size = (bytes + 4095) / 4096 * 4096;
-    void *data = std::aligned_alloc(64, size);
-    if (!data)
+    scratch.data = std::aligned_alloc(64, size);
+    if (!scratch.data)
       throw std::bad_alloc();
-    scratch.data = data;
     scratch.size = size;
   }
   return scratch.data;
