@@ -49,15 +49,25 @@ torchere.export(model.build(), model.arguments()[0]).save(sys.argv[2])
 torch.save(model.arguments()[0], sys.argv[2] + "/arguments.pt")
 """
 
-START = """
+# What a process begins with: the size of the weights, and memory that the host has to give.
+BEGINNING = """
 import json, os, sys, threading, time
-import numpy, torch, torchere
+import numpy
+weights = sum(entry.stat().st_size for entry in os.scandir(sys.argv[1] + "/data"))
+
+def ask_for_memory():
+    numpy.ones(2**30 + 2 * weights if sys.argv[2] == "given" else 0, numpy.uint8)
+"""
+
+START = (
+    BEGINNING
+    + """
+import torch, torchere
 from memory_bench import status
 clock = time.perf_counter
 arguments = torch.load(sys.argv[1] + "/arguments.pt")
 torchere.plugins.find("torchere_cpu")
-weights = sum(entry.stat().st_size for entry in os.scandir(sys.argv[1] + "/data"))
-numpy.ones(2**30 + 2 * weights if sys.argv[2] == "given" else 0, numpy.uint8)
+ask_for_memory()
 before, start = status("RssAnon"), clock()
 load = torchere.load
 imported = clock() - start
@@ -86,13 +96,14 @@ counts = torchere.plugins.client().compile_counts
 print(json.dumps({"imported": imported, "opened": opened, "first": first, "warm": min(calls),
                   "copied": copied, "weights": weights, "anonymous": anonymous, **counts}))
 """
+)
 
 # The weights from their files to new memory, each thread its part of every file.
-COPY = """
-import json, mmap, os, sys, threading, time
-import numpy
-weights = sum(entry.stat().st_size for entry in os.scandir(sys.argv[1] + "/data"))
-numpy.ones(2**30 + 2 * weights if sys.argv[2] == "given" else 0, numpy.uint8)
+COPY = (
+    BEGINNING
+    + """
+import mmap
+ask_for_memory()
 start = time.perf_counter()
 workers = len(os.sched_getaffinity(0))
 pairs = []
@@ -110,6 +121,7 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 print(json.dumps(time.perf_counter() - start))
 """
+)
 
 # An encoder with an open length, as BERT is one: each length's first call plans.
 DYNAMIC = """
