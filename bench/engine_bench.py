@@ -224,6 +224,7 @@ def measure(name: str, rounds: int, memory: str) -> dict[str, Any]:
         _, log = ask(START, saved, memory, cache=cache)
         plan = times("planned", log)[0]
         stored = start(name, saved, memory, cache, packed)["stored"]
+        os.sync()  # the disk has all files, so that no process waits while they are written
         runs, found, copies = [], [], []
         for _ in range(rounds):
             runs.append(start(name, saved, memory, cache))
