@@ -20,16 +20,24 @@ def first_difference(is_wrong: numpy.ndarray, got: numpy.ndarray, expected: nump
     return f"{is_wrong.sum()} of {got.size} wrong, at {place} {got[place]}, expected {expected[place]}"
 
 
-def widened(text: str, arguments: list[numpy.ndarray]) -> list[numpy.ndarray] | None:
-    """What the program of bf16 or f16 gives in f32, rounded at the end; none for another."""
-    narrow = re.search(r"tensor<(?:\d+x)*(bf16|f16)>", text)
-    if not narrow:
+#: By element type: a wider one.
+WIDER = {"bf16": "f32", "f16": "f32"}
+DTYPES = {"bf16": ml_dtypes.bfloat16, "f16": numpy.float16, "f32": numpy.float32, "f64": numpy.float64}
+
+
+def widened(
+    text: str, arguments: list[numpy.ndarray], wider: dict[str, str] = WIDER
+) -> list[numpy.ndarray] | None:
+    """What the program gives in a wider type, rounded at the end; none of one that has no type to be widened.
+    A program has at most one of them."""
+    found = re.search(rf"tensor<(?:\d+x)*({'|'.join(wider)})>", text)
+    if not found:
         return None
-    wide = re.sub(rf"(?<=[x<]){narrow[1]}(?=>)", "f32", text)
-    dtype = numpy.dtype({"bf16": ml_dtypes.bfloat16, "f16": numpy.float16}[narrow[1]])
-    given = [each.astype(numpy.float32) if each.dtype == dtype else each for each in arguments]
-    results = interpret(wide, *given)
-    return [each.astype(dtype) if each.dtype == numpy.float32 else each for each in results]
+    element = found[1]
+    dtype, wide = numpy.dtype(DTYPES[element]), numpy.dtype(DTYPES[wider[element]])
+    given = [each.astype(wide) if each.dtype == dtype else each for each in arguments]
+    results = interpret(re.sub(rf"(?<=[x<]){element}(?=>)", wider[element], text), *given)
+    return [each.astype(dtype) if each.dtype == wide else each for each in results]
 
 
 def check(

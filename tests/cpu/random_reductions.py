@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ml_dtypes
 import numpy
+from random_comparison import widened
 
 from torchere.interpreter import interpret
 
@@ -194,13 +195,18 @@ class RowWriter(Writer):
 
 
 def check(engine, seeds, kind=Writer):
+    """Sums of f32 may be as near to those of f64: the interpreter adds one by one, which rounds more."""
     wrong = []
     for seed in seeds:
         writer = kind(seed)
         text, arguments = writer.write()
         expected = interpret(text, *arguments)
         for results in engine.run(text, [arguments]):
-            for got, value in zip(results, expected, strict=True):
-                if told := difference(got, value, writer.element):
+            for place, (got, value) in enumerate(zip(results, expected, strict=True)):
+                told = difference(got, value, writer.element)
+                if told and writer.element == "f32":
+                    exact = widened(text, arguments, {"f32": "f64"})[place]
+                    told = told if difference(got, exact, "f32") else ""
+                if told:
                     wrong.append(f"seed {seed}: {told}\n{text}")
     assert not wrong, "\n".join(wrong)
