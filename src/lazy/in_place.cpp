@@ -18,8 +18,7 @@ bool write(const at::Tensor &self, const at::Tensor &value, const at::Tensor &re
   if (check != WriteCheck::Fill)
     at::assert_no_internal_overlap(value);
   TensorImpl &target = *implementationOf(value);
-  at::Tensor made = unwrapped(result); // what is made without operands may be wrapped
-  const TensorImpl &source = *implementationOf(made);
+  const TensorImpl &source = *implementationOf(result);
   const TensorType &has = *target.value().type(), &gets = *source.value().type();
   if (&has != &gets) {
     if (check != WriteCheck::Pointwise)
@@ -34,7 +33,7 @@ bool write(const at::Tensor &self, const at::Tensor &value, const at::Tensor &re
     target.show(source.value());
     return true;
   }
-  at::functionalization::impl::replace_(self, made);
+  at::functionalization::impl::replace_(self, result);
   at::functionalization::impl::commit_update(self);
   at::functionalization::impl::sync(self);
   return true;

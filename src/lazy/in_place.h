@@ -38,9 +38,16 @@ class InPlaceKernel<Op, compute, check, at::Tensor &(at::Tensor &, Arguments...)
 public:
   static at::Tensor &call(c10::DispatchKeySet keys, at::Tensor &self, Arguments... arguments) {
     if (at::Tensor value = writableValue(self); value.defined())
-      if (write(self, value, compute(value, within(arguments)...), check))
+      if (write(self, value, result(value, arguments...), check))
         return self;
     return OtherKernel<Op>::call(keys, self, arguments...);
+  }
+
+private:
+  static at::Tensor result(const at::Tensor &value, Arguments... arguments) {
+    // As behind torch's functionalization: else what kernels make without operands is wrapped.
+    c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKey::Functionalize);
+    return compute(value, within(arguments)...);
   }
 };
 

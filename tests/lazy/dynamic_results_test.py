@@ -46,6 +46,10 @@ CASES = {
     "assign rows by a mask": lambda x, m, n: set_item(x, m[:, 0], 7.0),
     "assign columns by a mask": lambda x, m, n: set_item(x, (slice(None), m[0]), 7.0),
     "assign values by a mask": lambda x, m, n: set_item(x, m, x[m] * 2),
+    "assign values by a mask of none": lambda x, m, n: set_item(x, m & ~m, x[m & ~m] * 2),
+    "add a row by a mask of none": lambda x, m, n: assigned(
+        x, ((m & ~m)[:, 0],), torch.ones(3), accumulate=True
+    ),
     "assign by integers": lambda x, m, n: set_item(x, n[1:3], 5.0),
     "add by integers": lambda x, m, n: assigned(x, (n[1:3],), torch.ones(2, 3), accumulate=True),
     "unique": lambda x, m, n: torch.unique(n),

@@ -196,6 +196,7 @@ def fractional_pooling(rank: int) -> Callable[[torch.dtype], Iterator[Call]]:
             samples = torch.rand(2, 3, rank, dtype=dtype)
             yield (image(dtype, rank), [size] * rank, outs[:rank], samples), {}, None
         yield (image(dtype, rank)[0], [2] * rank, [3] * rank, samples[:1]), {}, None
+        yield (image(dtype, rank), [1] * rank, [3] * rank, samples - 0.7), {}, None  # others than are drawn
 
     return calls
 

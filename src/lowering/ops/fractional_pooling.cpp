@@ -22,9 +22,10 @@ mlir::Value windowStarts(Context &cx, mlir::Value sample, Dim in, int64_t out, i
   Dim last = cx.subtract(in, size);
   Elements ends = index.with(cx.broadcastTo(cx.sizeTensor(last, dtype), shape));
   Elements step = ends / static_cast<double>(std::max<int64_t>(out - 1, 1));
-  Elements start = floor((index + drawn) * step) - floor(drawn * step);
+  auto truncated = [&](mlir::Value place) { return index.with(cx.convert(place, DType::I64)); };
+  Elements start = truncated((index + drawn) * step) - truncated(drawn * step);
   Elements isLast = index >= static_cast<double>(out - 1);
-  return cx.convert(isLast.select(ends, start), DType::I64);
+  return isLast.select(truncated(ends), start);
 }
 
 /// Adds to places [N, C, outs..., sizes...] those along spatial axis `index` of `rank`.
