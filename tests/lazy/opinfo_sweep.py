@@ -45,7 +45,8 @@ def rows(samples: int, shard: int, shards: int) -> Iterator[dict[str, Any]]:
             }
         yield from opinfo_errors.outcomes(op)
     for name, info in list(module_calls.infos().items())[shard::shards]:
-        yield from module_calls.outcomes(info, SAMPLES_OF_LISTED if is_listed(name) else samples)
+        most = max(samples, SAMPLES_OF_LISTED) if is_listed(name) else samples
+        yield from module_calls.outcomes(info, most)
 
 
 def main() -> None:
