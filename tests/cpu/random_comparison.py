@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import ml_dtypes
 import numpy
+from module_writer import DTYPES
 
 from torchere.interpreter import interpret
 
@@ -22,7 +22,6 @@ def first_difference(is_wrong: numpy.ndarray, got: numpy.ndarray, expected: nump
 
 #: By element type: a wider one.
 WIDER = {"bf16": "f32", "f16": "f32"}
-DTYPES = {"bf16": ml_dtypes.bfloat16, "f16": numpy.float16, "f32": numpy.float32, "f64": numpy.float64}
 
 
 def widened(
@@ -34,7 +33,7 @@ def widened(
     if not found:
         return None
     element = found[1]
-    dtype, wide = numpy.dtype(DTYPES[element]), numpy.dtype(DTYPES[wider[element]])
+    dtype, wide = DTYPES[element], DTYPES[wider[element]]
     given = [each.astype(wide) if each.dtype == dtype else each for each in arguments]
     results = interpret(re.sub(rf"(?<=[x<]){element}(?=>)", wider[element], text), *given)
     return [each.astype(dtype) if each.dtype == wide else each for each in results]

@@ -3,11 +3,14 @@ left of either."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 import torch.utils._pytree as pytree
 from sample_programs import difference, tolerances
 
 MOST_ERROR = 3  # of the CPU's own
+MOST_OF_SCALE = 1e-3  # with another sign, say, the CPU's result is no measure
 
 
 def widened(values, of_integers: bool = False):
@@ -33,4 +36,22 @@ def is_as_near(got: torch.Tensor, expected: torch.Tensor, exact: torch.Tensor, a
     scale = exact[finite].abs()
     if accumulates:
         own, scale = own.max(), scale.max()
-    return bool((errors <= torch.maximum(MOST_ERROR * own, tolerances(torch.float32)[0] * scale)).all())
+    least, most = tolerances(torch.float32)[0] * scale, MOST_OF_SCALE * scale
+    return bool((errors <= (MOST_ERROR * own).clamp(least, most)).all())
+
+
+def differences(
+    got: list[torch.Tensor],
+    expected: list[torch.Tensor],
+    accumulates: bool,
+    compute_exact: Callable[[], list[torch.Tensor] | None],
+) -> str:
+    """By result: what differs from `expected`, and is not as near to what `compute_exact` may give."""
+    found = {i: difference(g, e, accumulates) for i, (g, e) in enumerate(zip(got, expected, strict=True))}
+    found = {i: text for i, text in found.items() if text}
+    exact = compute_exact() if found else None
+    if exact is not None:
+        found = {
+            i: text for i, text in found.items() if not is_as_near(got[i], expected[i], exact[i], accumulates)
+        }
+    return "; ".join(f"result {i}: {text}" for i, text in found.items())

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
-from exact_values import is_as_near, widened
+from exact_values import differences, widened
 from sample_programs import difference
 from samples import tensors_of
 from torch.testing._internal.common_modules import FunctionInput, ModuleInfo, module_db
@@ -104,18 +104,11 @@ def _compared(
 ) -> str:
     if len(results) != len(expected):
         return f"{len(results)} results and gradients, the CPU has {len(expected)}"
-    found = []
-    for i, (result, wanted) in enumerate(zip(results, expected, strict=True)):
-        try:
-            got = result.cpu()
-        except RuntimeError as error:
-            return f"fails to compute: {error}"
-        if is_random:
-            text = "" if got.shape == wanted.shape else f"got {got.shape}, expected {wanted.shape}"
-        else:
-            text = difference(got, wanted, accumulates=True)
-            if text and is_as_near(got, wanted, compute_exact()[i], accumulates=True):
-                text = ""
-        if text:
-            found.append(f"result {i}: {text}")
-    return "; ".join(found)
+    try:
+        got = [result.cpu() for result in results]
+    except RuntimeError as error:
+        return f"fails to compute: {error}"
+    if not is_random:
+        return differences(got, expected, accumulates=True, compute_exact=compute_exact)
+    shapes = [(i, g.shape, e.shape) for i, (g, e) in enumerate(zip(got, expected, strict=True))]
+    return "; ".join(f"result {i}: got {g}, expected {e}" for i, g, e in shapes if g != e)

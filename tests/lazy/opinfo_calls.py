@@ -8,12 +8,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
-from exact_values import is_as_near, widened
+from exact_values import differences, widened
 from lazy_table import drawing_ops
 from sample_programs import difference, type_difference
 from samples import evenly, tensors_of
@@ -227,32 +227,25 @@ def _compared(outcome: Outcome) -> str:
     host = [result.cpu() for result in got]
     is_unwritten = outcome.call.form == "out=" and op.name in _UNWRITTEN_OUT
     has_values = not (outcome.is_random or op.name in _UNINITIALIZED or is_unwritten)
+    if not has_values:
+        found = enumerate(map(type_difference, host, expected))
+        return "; ".join(f"result {i}: {text}" for i, text in found if text)
     # Ops on each element are judged by element, others against the result's largest magnitude.
     accumulates = not isinstance(op, UnaryUfuncInfo | BinaryUfuncInfo)
-    judge: Callable = (
-        functools.partial(difference, accumulates=accumulates) if has_values else type_difference
-    )
-    found = [(i, judge(g, e)) for i, (g, e) in enumerate(zip(host, expected, strict=True))]
-    found = [(i, text) for i, text in found if text]
-    if found and has_values and (exact := _exact(outcome.call)) is not None:
-        found = [
-            (i, text) for i, text in found if not is_as_near(host[i], expected[i], exact[i], accumulates)
-        ]
-    return "; ".join(f"result {i}: {text}" for i, text in found)
+    return differences(host, expected, accumulates, lambda: _exact(outcome.call))
 
 
 def _exact(call: Call) -> list[torch.Tensor] | None:
     """What the function, or the op in place, gives in float64, if it does."""
-    if call.form not in ("function", "in-place", "out="):
+    if call.form == "view":
         return None
-    is_by_element = isinstance(call.op, UnaryUfuncInfo | BinaryUfuncInfo)
     given = call.sample
-    wide = widened((given.input, given.args, given.kwargs), of_integers=is_by_element)
+    is_by_element = isinstance(call.op, UnaryUfuncInfo | BinaryUfuncInfo)
+    given, args, kwargs = widened((given.input, given.args, given.kwargs), of_integers=is_by_element)
     form = "function" if call.form == "out=" else call.form
+    wide = Call(call.op, form, torch.float64, SampleInput(given, args=args, kwargs=kwargs))
     try:
-        results = Call(
-            call.op, form, torch.float64, SampleInput(wide[0], args=wide[1], kwargs=wide[2])
-        ).results("cpu")
+        results = wide.results("cpu")
     except (RuntimeError, TypeError, ValueError):
         return None
     return results * 2 if call.form == "out=" else results  # what is returned, and what was written

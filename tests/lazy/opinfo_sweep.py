@@ -20,12 +20,12 @@ warnings.simplefilter("ignore")
 import module_calls  # noqa: E402
 import opinfo_calls  # noqa: E402
 import opinfo_errors  # noqa: E402
-from opinfo_deviations import SAMPLES_OF_LISTED, is_listed  # noqa: E402
+from opinfo_deviations import samples_of  # noqa: E402
 
 
 def rows(samples: int, shard: int, shards: int) -> Iterator[dict[str, Any]]:
     for name, op in list(opinfo_calls.ops().items())[shard::shards]:
-        most = max(samples, SAMPLES_OF_LISTED) if is_listed(name) else samples
+        most = samples_of(name, samples)
         chosen = [
             call
             for form in opinfo_calls.FORMS
@@ -45,8 +45,7 @@ def rows(samples: int, shard: int, shards: int) -> Iterator[dict[str, Any]]:
             }
         yield from opinfo_errors.outcomes(op)
     for name, info in list(module_calls.infos().items())[shard::shards]:
-        most = max(samples, SAMPLES_OF_LISTED) if is_listed(name) else samples
-        yield from module_calls.outcomes(info, most)
+        yield from module_calls.outcomes(info, samples_of(name, samples))
 
 
 def main() -> None:
