@@ -20,7 +20,8 @@ packing finds them, from the files, which are mapped, in a process that does not
 the host of a virtual machine has taken back is what varies most, in a copy as in packing: each process writes
 1 GiB and twice the weights' bytes and frees them before its clock starts, so that the host has given them.
 --as-found leaves that out. "anonymous" is
-what the process's memory beyond files grew by, from before the client to after the calls. Of open sizes: the
+what the process's memory beyond files grew by, from before the client to after the calls, and "counted" what
+the engine says is in use then: packed weights, the memory of a run, and results. Of open sizes: the
 time of planning a new one, a second call of each of fifty beside later ones, and calls of five of them, each
 behind one of another size, beside those of programs that were exported for that size, in the same places.
 """
@@ -81,6 +82,7 @@ for _ in range(5):
     program(*arguments)
     calls.append(clock() - last)
 anonymous = status("RssAnon") - before
+counted = torchere.plugins.client().memory_statistics()["in_use"]
 
 def copy(source, workers):
     start, target = clock(), numpy.empty_like(source)
@@ -94,7 +96,7 @@ source = numpy.ones(weights, numpy.uint8)
 copied = min(copy(source, len(os.sched_getaffinity(0))) for _ in range(3))
 counts = torchere.plugins.client().compile_counts
 print(json.dumps({"imported": imported, "opened": opened, "first": first, "warm": min(calls),
-                  "copied": copied, "weights": weights, "anonymous": anonymous, **counts}))
+                  "copied": copied, "weights": weights, "anonymous": anonymous, "counted": counted, **counts}))
 """
 )
 
@@ -243,7 +245,7 @@ def row_text(row: dict[str, Any]) -> str:
         f"first result {ms('first')} ms, least {ms('first_least')} (imported {ms('imported')}, opened "
         f"{ms('opened')}, plan {ms('loaded_plan')}, packed {ms('packed')}, mapped {ms('mapped')}, rest "
         f"{ms('rest')}), warm {row['warm'] * 1e3:.2f} ms, copied {ms('copied')} ms, anonymous "
-        f"{row['anonymous'] / 2**20:.1f} MiB"
+        f"{row['anonymous'] / 2**20:.1f} MiB, counted {row['counted'] / 2**20:.1f}"
     )
 
 

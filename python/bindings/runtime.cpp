@@ -8,6 +8,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
@@ -73,6 +74,15 @@ static void bindPlugins(nb::module_ &module) {
       "finds those of installed packages where no other has the name.");
 }
 
+static nb::dict deviceMemoryOf(const Client &self, std::optional<int> deviceId) {
+  const Device *device = deviceId ? unwrap(self.device(*deviceId)) : self.devices().data();
+  DeviceMemory memory = unwrap(self.memoryOf(*device));
+  nb::dict result;
+  result["in_use"] = memory.inUse;
+  result["limit"] = memory.limit;
+  return result;
+}
+
 void bindRuntime(nb::module_ &module) {
   bindPlugins(module);
   nb::class_<Device>(module, "Device")
@@ -115,6 +125,14 @@ void bindRuntime(nb::module_ &module) {
           },
           "How many programs were compiled, reused because they were in use already, and loaded from the "
           "cache on disk.")
+      .def("memory_statistics", &deviceMemoryOf, nb::arg("device_id") = nb::none(),
+           "The bytes of a device's memory, by default the first's, that are `in_use`, and their `limit`; "
+           "None "
+           "if the plugin does not tell it. The engine's devices share the process's memory: it counts that "
+           "of "
+           "buffers, of packed weights and of runs, and what is kept to be used again. Not every plugin "
+           "reports "
+           "this.")
       .def(
           "register_kernel",
           [](const Client &self, std::string target, std::filesystem::path library, std::string symbol,

@@ -584,6 +584,11 @@ class Client:
         How many programs were compiled, reused because they were in use already, and loaded from the cache on disk.
         """
 
+    def memory_statistics(self, device_id: int | None = None) -> dict:
+        """
+        The bytes of a device's memory, by default the first's, that are `in_use`, and their `limit`; None if the plugin does not tell it. The engine's devices share the process's memory: it counts that of buffers, of packed weights and of runs, and what is kept to be used again. Not every plugin reports this.
+        """
+
     def register_kernel(self, target: str, library: str | os.PathLike, symbol: str, platform: str = '') -> None:
         """Registers a function of a library as the kernel of custom calls."""
 

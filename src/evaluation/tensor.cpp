@@ -1,7 +1,7 @@
 // Implements Tensor.
 #include "evaluation/tensor.h"
 
-#include "evaluation/memory.h"
+#include "base/memory_share.h"
 
 #include <cstdlib>
 #include <cstring>

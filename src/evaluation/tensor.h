@@ -14,7 +14,7 @@ namespace torchere::evaluation {
 class Tensor {
 public:
   Tensor() = default;
-  /// All bits zero. ResourceExhausted if there is not enough memory (see evaluation/memory.h);
+  /// All bits zero. ResourceExhausted if there is not enough memory (see base/memory_share.h);
   /// InvalidArgument for a negative size.
   TORCHERE_EXPORT static Result<Tensor> create(ElementType type, Index shape);
   static Tensor scalar(const Element &element);

@@ -1,7 +1,7 @@
 // Implements convolution.
 #include "interpreter/convolution.h"
 
-#include "evaluation/memory.h"
+#include "base/memory_share.h"
 #include "interpreter/accumulation.h"
 #include "interpreter/sliding_window.h"
 #include "stablehlo/dialect.h"

@@ -1,7 +1,7 @@
 // Implements the functions for the plugin, clients, topologies, devices and memories.
 #include "pjrt_server/client.h"
 
-#include "evaluation/memory.h"
+#include "base/memory_share.h"
 #include "pjrt/own_extensions.h"
 #include "pjrt_server/handles.h"
 #include "vhlo/version.h"
@@ -289,8 +289,8 @@ Status memoryOfDevice(DeviceDefaultMemoryArgs &args) {
 }
 /// The figures of the whole process: the devices share its memory.
 Status deviceMemoryStatistics(DeviceMemoryStatsArgs &args) {
-  args.inUse = evaluation::memoryTaken();
-  args.limit = {evaluation::memoryLimit(), true};
+  args.inUse = memoryTaken();
+  args.limit = {memoryLimit(), true};
   return {};
 }
 

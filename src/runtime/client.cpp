@@ -148,6 +148,20 @@ Result<Device> Client::describe(pjrt::Device *device) const {
   return Device{device, id.id, std::string(kind.kind, kind.kindSize), std::string(text.text, text.textSize)};
 }
 
+Result<DeviceMemory> Client::memoryOf(const Device &device) const {
+  TORCHERE_TRY(checkProcess());
+  const pjrt::Api &api = loadedPlugin->api();
+  if (!pjrt::offers(api, &pjrt::Api::deviceMemoryStats))
+    return fail(ErrorCode::Unimplemented,
+                "[{}] the plugin does not tell how much of a device's memory is in use: it has no {}",
+                platform, "PJRT_Device_MemoryStats");
+  pjrt::DeviceMemoryStatsArgs args;
+  args.device = device.handle;
+  TORCHERE_TRY(loadedPlugin->call(api.deviceMemoryStats, args, platform,
+                                  "cannot tell how much of a device's memory is in use"));
+  return DeviceMemory{args.inUse, args.limit.isSet ? std::optional(args.limit.value) : std::nullopt};
+}
+
 Client::~Client() {
   if (mark.isForked())
     return;

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,12 @@ struct Device {
   int id = 0;
   std::string kind;        ///< the vendor's name, such as "cpu" or "NVIDIA H200"
   std::string description; ///< the plugin's description for users
+};
+
+/// The memory of a device, in bytes.
+struct DeviceMemory {
+  int64_t inUse = 0;
+  std::optional<int64_t> limit; ///< of what may be in use; not every plugin tells it
 };
 
 /// A program that is generated only when needed.
@@ -63,6 +70,10 @@ public:
   std::span<const Device> devices() const { return deviceList; }
   /// NotFound if there is no device with that id.
   Result<const Device *> device(int id) const;
+
+  /// Unimplemented if the plugin does not tell it. The engine's devices share the process's memory: it counts
+  /// that of buffers, of packed weights and of runs, and what is kept to be used again.
+  Result<DeviceMemory> memoryOf(const Device &device) const;
 
   /// Compiles StableHLO, as text or as bytecode. A program that was compiled before with equal options is not
   /// compiled again if its executable is still in use or in the cache on disk. If another thread is compiling

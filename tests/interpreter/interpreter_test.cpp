@@ -1,7 +1,7 @@
 // The interpreter as a library: entries, arguments, and errors that name the op and its line.
 #include "interpreter/interpreter.h"
 
-#include "evaluation/memory.h"
+#include "base/memory_share.h"
 
 #include <gtest/gtest.h>
 

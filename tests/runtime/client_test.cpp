@@ -82,6 +82,26 @@ TEST_F(ClientTest, RefusesAPlatformWithoutDevices) {
   expectError(Client::create(plugin), ErrorCode::Unavailable, "[fake] no device: got 0, expected at least 1");
 }
 
+TEST_F(ClientTest, TellsHowMuchMemoryIsInUse) {
+  auto client = makeClient();
+  auto first = client->memoryOf(client->devices()[0]), second = client->memoryOf(client->devices()[1]);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->inUse, 100);
+  EXPECT_EQ(first->limit, std::nullopt); // a value without its flag
+  EXPECT_EQ(second->inUse, 101);
+  EXPECT_EQ(second->limit, 1000);
+  control->failing = "PJRT_Device_MemoryStats";
+  expectError(
+      client->memoryOf(client->devices()[0]), ErrorCode::Internal,
+      "[fake] cannot tell how much of a device's memory is in use: PJRT_Device_MemoryStats was told to "
+      "fail");
+  auto untold = Client::create(*Plugin::load(fakePath("fake_plugin_untold")));
+  ASSERT_TRUE(untold) << untold.error().text();
+  expectError((*untold)->memoryOf((*untold)->devices()[0]), ErrorCode::Unimplemented,
+              "[fake] the plugin does not tell how much of a device's memory is in use: it has no "
+              "PJRT_Device_MemoryStats");
+}
+
 TEST_F(ClientTest, CompilesWhatItHasNotCompiled) {
   auto client = makeClient();
   auto first = client->compile("module {}");

@@ -340,6 +340,12 @@ pjrt::Error *executableNumOutputs(ExecutableNumOutputsArgs *args) {
   args->count = control.outputCount;
   return nullptr;
 }
+pjrt::Error *deviceMemoryStats(DeviceMemoryStatsArgs *args) {
+  ENTER("PJRT_Device_MemoryStats");
+  args->inUse = 100 + args->device->description.id;
+  args->limit = {1000, args->device->description.id == 1};
+  return nullptr;
+}
 pjrt::Error *executableGetCompiledMemoryStats(ExecutableGetCompiledMemoryStatsArgs *args) {
   ENTER("PJRT_Executable_GetCompiledMemoryStats");
   args->arguments = 1;
@@ -503,6 +509,7 @@ Api makeTable() {
   api.deviceDescriptionKind = descriptionKind;
   api.deviceDescriptionToString = descriptionText;
   api.deviceGetDescription = deviceDescription;
+  api.deviceMemoryStats = deviceMemoryStats;
   api.executableDestroy = executableDestroy;
   api.executableNumOutputs = executableNumOutputs;
   api.executableGetCompiledMemoryStats = executableGetCompiledMemoryStats;
@@ -527,6 +534,8 @@ Api makeTable() {
     api.executableSerialize = nullptr;
     api.executableDeserializeAndLoad = nullptr;
   }
+  if (variant.isWithoutMemoryStats)
+    api.deviceMemoryStats = nullptr;
   if (variant.isWithoutExecute)
     api.loadedExecutableExecute = nullptr;
   return api;

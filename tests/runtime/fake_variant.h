@@ -13,6 +13,7 @@ struct FakeVariant {
   bool isWithoutExecute = false;
   bool isWithoutAttributes = false;
   bool isWithoutStoring = false;
+  bool isWithoutMemoryStats = false;
   bool initializeFails = false;
   bool executionsFail = false;
   int64_t xlaVersion = 0; ///< an attribute of XLA's plugins, if not 0

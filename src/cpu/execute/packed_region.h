@@ -5,12 +5,13 @@
 #include "cpu/plan/plan.h"
 
 #include <memory>
+#include <vector>
 
 namespace torchere::cpu {
 
 /// Copies lie one behind the other, in slabs of large pages where there is enough of them: most weights are
 /// smaller than such a page or end within one, and the first write to each small page is a fault. The memory
-/// of a slab is freed when all copies in it are.
+/// of a slab is freed when all copies in it are, what none has taken at the region's end.
 class PackedRegion {
 public:
   /// Becomes that of the thread's allocations, until it ends. Regions nest.
@@ -25,11 +26,17 @@ public:
 private:
   Result<std::shared_ptr<std::byte[]>> take(int64_t bytes);
 
+  struct Slab {
+    std::weak_ptr<Memory> memory; ///< that copies have
+    int64_t used;                 ///< bytes at its beginning
+    int64_t size;
+    void releaseRest() const;
+  };
+  std::shared_ptr<std::byte[]> takeFrom(Slab &slab, int64_t bytes);
+
   PackedRegion *outer;
-  std::shared_ptr<std::byte[]> slab; ///< the last one
-  int64_t used = 0;                  ///< of it
-  int64_t size = 0;
-  int64_t total = 0; ///< of all slabs
+  std::vector<Slab> slabs;
+  std::shared_ptr<Memory> latest; ///< the last slab's
 };
 
 } // namespace torchere::cpu

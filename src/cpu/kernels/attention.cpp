@@ -2,6 +2,7 @@
 // score, the total of the weights and the sums of the weighted values.
 #include "cpu/kernels/attention.h"
 
+#include "cpu/kernels/gemm_product.h"
 #include "cpu/kernels/isa_dispatch.h"
 #include "cpu/kernels/tile_runs.h"
 
@@ -23,7 +24,7 @@ constexpr int64_t kMostShared = int64_t(16) << 20;
 /// An added mask of less than this leaves a key out: its weight is 0 beside any key without a mask.
 constexpr float kLeftOut = -1e30f;
 // Scratch slots.
-constexpr int kShared = 5; ///< of the caller
+constexpr int kShared = kSharedRows; ///< of the caller
 constexpr int kBuffers = 6;
 constexpr int kWideKeys = 7;
 

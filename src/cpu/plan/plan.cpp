@@ -30,11 +30,12 @@ bool anyPacks(const Steps &steps, BufferId buffer) {
   return std::any_of(steps.begin(), steps.end(), [&](const auto &step) { return step->packs(buffer); });
 }
 
-void MemoryRelease::operator()(std::byte *memory) const {
+void MemoryRelease::operator()(std::byte *memory) {
   if (poisonMode() == Poison::Off)
     std::free(memory);
   else
     releaseGuarded(memory);
+  share = MemoryShare();
 }
 
 /// In large pages where the system has them: fewer faults when it is first written, fewer misses later.
@@ -46,20 +47,22 @@ static Result<std::byte *> allocateLarge(size_t bytes) {
   return static_cast<std::byte *>(memory);
 }
 
-Result<Memory> allocateMemory(int64_t bytes) {
-  if (poisonMode() != Poison::Off) {
-    TORCHERE_ASSIGN(std::byte * guarded, allocateGuarded(bytes));
-    return Memory(guarded);
-  }
+static Result<std::byte *> allocate(int64_t bytes) {
+  if (poisonMode() != Poison::Off)
+    return allocateGuarded(bytes);
   auto space = static_cast<size_t>(roundedToAlignment(std::max<int64_t>(bytes, 1)));
-  if (space >= size_t{largePage}) {
-    TORCHERE_ASSIGN(std::byte * large, allocateLarge(space));
-    return Memory(large);
-  }
+  if (space >= size_t{largePage})
+    return allocateLarge(space);
   auto *memory = static_cast<std::byte *>(std::aligned_alloc(memoryAlignment, space));
   if (!memory)
     return fail(ErrorCode::ResourceExhausted, "no memory for {} bytes", bytes);
-  return Memory(memory);
+  return memory;
+}
+
+Result<Memory> allocateMemory(int64_t bytes) {
+  TORCHERE_ASSIGN(MemoryShare share, MemoryShare::take(bytes));
+  TORCHERE_ASSIGN(std::byte * memory, allocate(bytes));
+  return Memory(memory, MemoryRelease{std::move(share)});
 }
 
 static void joinParts(Plan &plan) {

@@ -1,8 +1,6 @@
 // Implements ArenaPool.
 #include "cpu/plugin/arena_pool.h"
 
-#include "cpu/plan/large_pages.h"
-
 #include <algorithm>
 
 namespace torchere::cpu {
@@ -29,7 +27,6 @@ Result<Arena> ArenaPool::take(int64_t bytes) {
       return replaced;
   }
   replaced = {};
-  bytes = roundedToLargePages(bytes);
   TORCHERE_ASSIGN(Memory memory, allocateMemory(bytes));
   return Arena{std::move(memory), bytes};
 }
@@ -38,6 +35,12 @@ void ArenaPool::putBack(Arena arena) {
   std::lock_guard lock(mutex);
   auto place = std::lower_bound(idle.begin(), idle.end(), arena.bytes, isSmaller);
   idle.insert(place, std::move(arena));
+}
+
+void ArenaPool::release() {
+  std::vector<Arena> released; // outside the lock
+  std::lock_guard lock(mutex);
+  released.swap(idle);
 }
 
 } // namespace torchere::cpu

@@ -19,8 +19,11 @@ public:
   void putBack(Arena arena);
 
 private:
+  void release();
+
   std::mutex mutex;
   std::vector<Arena> idle; ///< the largest last
+  IdleMemory idleMemory{[this] { release(); }};
 };
 
 } // namespace torchere::cpu

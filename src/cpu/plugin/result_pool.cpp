@@ -1,8 +1,6 @@
 // Implements ResultPool.
 #include "cpu/plugin/result_pool.h"
 
-#include "evaluation/memory.h"
-
 #include <algorithm>
 
 namespace torchere::cpu {
@@ -10,7 +8,6 @@ namespace torchere::cpu {
 struct ResultPool::Block {
   int64_t bytes = 0;
   Memory memory;
-  evaluation::MemoryShare share;
   uint64_t putBackAt = 0;
 };
 
@@ -39,17 +36,14 @@ public:
       release(maxIdleBytes);
   }
   void countLess(int64_t bytes) { counted -= bytes; }
-  /// Releases what has waited longest until no more than `most` bytes wait. Whether it has released any.
-  bool release(int64_t most) {
+  /// Releases what has waited longest until no more than `most` bytes wait.
+  void release(int64_t most) {
     recount();
-    bool hasReleased = false;
     while (counted > most) {
       Block block = takeOldest(); // released outside the lock
       if (!block.memory)          // others have taken it
         break;
-      hasReleased = true;
     }
-    return hasReleased;
   }
 
 private:
@@ -69,6 +63,7 @@ private:
   std::atomic<int64_t> counted = 0;
   std::mutex mutex;
   std::vector<ResultPool *> pools;
+  IdleMemory idle{[this] { release(0); }};
 };
 
 ResultPool::ResultPool() {
@@ -132,21 +127,11 @@ ResultPool::Block ResultPool::takeIdle(int64_t bytes) {
   return found == idle.rend() ? Block() : removeIdle(std::next(found).base());
 }
 
-Result<ResultPool::Block> ResultPool::allocate(int64_t bytes) {
-  Block block;
-  TORCHERE_ASSIGN(block.share, evaluation::MemoryShare::take(bytes));
-  TORCHERE_ASSIGN(block.memory, allocateMemory(bytes));
-  block.bytes = bytes;
-  return block;
-}
-
 Result<std::shared_ptr<std::byte[]>> ResultPool::take(int64_t bytes) {
   Block block = takeIdle(bytes);
   if (!block.memory) {
-    Result<Block> made = allocate(bytes);
-    if (!made && AllPools::get().release(0))
-      made = allocate(bytes);
-    TORCHERE_ASSIGN(block, std::move(made));
+    TORCHERE_ASSIGN(block.memory, allocateMemory(bytes));
+    block.bytes = bytes;
   }
   std::byte *memory = block.memory.get();
   auto release = [pool = weak_from_this(), block = std::move(block)](std::byte *) mutable {

@@ -17,8 +17,7 @@ public:
   ResultPool(const ResultPool &) = delete;
   ResultPool &operator=(const ResultPool &) = delete;
 
-  /// Not zeroed. ResourceExhausted if there is not enough, even without what waits in all pools; see
-  /// evaluation/memory.h.
+  /// Not zeroed. ResourceExhausted if there is not enough, even without what waits in all pools.
   Result<std::shared_ptr<std::byte[]>> take(int64_t bytes);
 
   /// What waits for the next runs of all pools of the process, at most: what has waited longest is released.
@@ -27,7 +26,6 @@ public:
 private:
   struct Block;
   class AllPools;
-  static Result<Block> allocate(int64_t bytes);
   Block takeIdle(int64_t bytes);
   /// No memory if nothing waits.
   Block takeOldest();

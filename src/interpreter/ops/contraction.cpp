@@ -1,5 +1,5 @@
 // Contractions: dot_general, dot and the einsums, all as sums over labelled dimensions.
-#include "evaluation/memory.h"
+#include "base/memory_share.h"
 #include "interpreter/accumulation.h"
 #include "interpreter/call.h"
 #include "stablehlo/dialect.h"

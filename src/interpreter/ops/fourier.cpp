@@ -1,5 +1,5 @@
 // fft: discrete Fourier transforms over the last dimensions.
-#include "evaluation/memory.h"
+#include "base/memory_share.h"
 #include "interpreter/call.h"
 #include "stablehlo/dialect.h"
 

@@ -1,5 +1,5 @@
 // Random numbers.
-#include "evaluation/memory.h"
+#include "base/memory_share.h"
 #include "interpreter/call.h"
 #include "interpreter/evaluator.h"
 #include "interpreter/random_bits.h"

@@ -1,5 +1,5 @@
 // sort: sorts tensors together along one dimension.
-#include "evaluation/memory.h"
+#include "base/memory_share.h"
 #include "interpreter/reducer.h"
 
 #include <algorithm>

@@ -28,6 +28,16 @@ TEST(Arenas, AreUsedAgainAndGrow) {
   EXPECT_EQ(pool.take(60)->bytes, 60);
 }
 
+TEST(Arenas, ThatAreIdleGiveWay) {
+  ArenaPool pool;
+  int64_t before = memoryTaken();
+  Arena used = *pool.take(3000);
+  pool.putBack(*pool.take(5000));
+  EXPECT_EQ(memoryTaken() - before, 8000);
+  EXPECT_TRUE(MemoryShare::take(memoryLimit() - before - 4000));
+  EXPECT_EQ(memoryTaken() - before, 3000);
+}
+
 struct SizedArray {
   explicit SizedArray(std::vector<int64_t> shape)
       : tensor(*Tensor::create(ElementType::F32, std::move(shape))) {

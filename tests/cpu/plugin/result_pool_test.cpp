@@ -1,7 +1,7 @@
 // ResultPool: memory of results is used again, and what waits has one limit for all pools.
 #include "cpu/plugin/result_pool.h"
 
-#include "evaluation/memory.h"
+#include "base/memory_share.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,6 @@
 
 namespace torchere::cpu {
 namespace {
-
-using evaluation::memoryTaken;
 
 constexpr int64_t part = ResultPool::maxIdleBytes / 4;
 
@@ -81,8 +79,8 @@ TEST(ResultPools, ReleaseWhatHasWaitedLongest) {
 TEST(ResultPools, GiveWayToResultsThatNeedTheMemory) {
   auto first = newPool(), second = newPool();
   takeAndPutBack(*first, part);
-  int64_t left = evaluation::memoryLimit() - memoryTaken();
-  auto share = evaluation::MemoryShare::take(left - part / 2); // others have almost all
+  int64_t left = memoryLimit() - memoryTaken();
+  auto share = MemoryShare::take(left - part / 2); // others have almost all
   ASSERT_TRUE(share);
   EXPECT_TRUE(second->take(part));
   auto most = second->take(2 * part);
