@@ -96,7 +96,8 @@ source = numpy.ones(weights, numpy.uint8)
 copied = min(copy(source, len(os.sched_getaffinity(0))) for _ in range(3))
 counts = torchere.plugins.client().compile_counts
 print(json.dumps({"imported": imported, "opened": opened, "first": first, "warm": min(calls),
-                  "copied": copied, "weights": weights, "anonymous": anonymous, "counted": counted, **counts}))
+                  "copied": copied, "weights": weights, "anonymous": anonymous, "counted": counted,
+                  **counts}))
 """
 )
 
