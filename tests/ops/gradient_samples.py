@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from layer_samples import image
+from layer_samples import grid_sampling, image
 from sample_values import Call, drawn, is_floating
 
 _ATEN = torch.ops.aten
@@ -301,7 +301,27 @@ def own_distances_backward(dtype: torch.dtype) -> Iterator[Call]:
             yield (rows, order), {}, call
 
 
+def grid_sampling_backward(rank: int) -> Maker:
+    """Every interpolation and padding, as of grid_sampling; the gradient of the grid alone."""
+    packet = getattr(_ATEN, f"grid_sampler_{rank}d_backward").default
+
+    def of_grid(*args: Any) -> torch.Tensor:
+        return packet(*args)[1]
+
+    def calls(dtype: torch.dtype) -> Iterator[Call]:
+        for args, _, _ in grid_sampling(rank)(dtype):
+            value, grid, *options = args
+            gradient = drawn(dtype, *value.shape[:2], *grid.shape[1:-1])
+            yield (gradient, value, grid, *options, [True, True]), {}, None
+            if options == [0, 0, False]:
+                yield (gradient, value, grid, *options, [False, True]), {}, of_grid
+
+    return calls
+
+
 GRADIENTS: dict[str, Maker] = {
+    "grid_sampler_2d_backward.default": grid_sampling_backward(2),
+    "grid_sampler_3d_backward.default": grid_sampling_backward(3),
     "_cdist_backward.default": distances_backward,
     "_pdist_backward.default": own_distances_backward,
     "convolution_backward.default": convolution_backward,

@@ -1,9 +1,14 @@
-// Sampling of images at the places that a grid names: grid_sampler in two and three dimensions.
+// Sampling of images at the places that a grid names: grid_sampler in two and three dimensions, and its
+// gradients.
 #include "lowering/elements.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 #include "lowering/placement.h"
 
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace torchere::lowering {
@@ -24,6 +29,7 @@ struct SampledAxis {
 struct Neighbour {
   mlir::Value index; ///< i64, within the input
   Elements weight;   ///< 0 where the element is outside of it
+  Elements slope;    ///< the weight's derivative by the place; 0 there, too
 };
 
 /// From -1..1 to the places of elements: the middles of the first and last one with align_corners, else
@@ -32,6 +38,11 @@ Elements elementPlace(const Elements &coordinate, const Elements &size, bool ali
   if (alignCorners)
     return (coordinate + 1.0) / 2.0 * (size - 1.0);
   return ((coordinate + 1.0) * size - 1.0) / 2.0;
+}
+
+/// The derivative of elementPlace().
+Elements elementPlaceSlope(const Elements &size, bool alignCorners) {
+  return (alignCorners ? size - 1.0 : size) / 2.0;
 }
 
 /// Thrown back and forth between the two ends, which are `low` and `low + span`.
@@ -54,21 +65,51 @@ Elements padded(const Elements &place, const Elements &size, Padding padding, bo
   return minimum(maximum(inside, 0.0), size - 1.0);
 }
 
-/// The element at a whole place, which counts only if it is inside.
-Neighbour neighbourAt(Context &cx, const Elements &place, const Elements &size, const Elements &weight) {
-  Elements isInside = both(place >= 0.0, place <= size - 1.0);
-  return {cx.convert(isInside.select(place, 0.0), DType::I64), isInside.select(weight, 0.0)};
+/// The derivative of reflected(): 1 on the way there, -1 on the way back.
+Elements reflectedSlope(const Elements &place, double low, const Elements &span) {
+  Elements offset = place - low;
+  Elements flips = floor(abs(offset) / span);
+  Elements isEven = equal(flips.apply<stablehlo::RemOp>(flips.constant(2.0)), 0.0);
+  Elements sign = (offset < 0.0).select(-1.0, place.constant(1.0));
+  return equal(span, 0.0).select(0.0, isEven.select(sign, -sign));
 }
+
+/// The derivative of padded(): 0 at the first and last element and beyond.
+Elements paddedSlope(const Elements &place, const Elements &size, Padding padding, bool alignCorners) {
+  Elements one = place.constant(1.0);
+  if (padding == Zeros)
+    return one;
+  Elements inside = place, slope = one;
+  if (padding == Reflection) {
+    double low = alignCorners ? 0.0 : -0.5;
+    Elements span = alignCorners ? size - 1.0 : size;
+    inside = reflected(place, low, span);
+    slope = reflectedSlope(place, low, span);
+  }
+  return both(inside > 0.0, inside < size - 1.0).select(slope, 0.0);
+}
+
+/// The element at a whole place, which counts only if it is inside.
+Neighbour neighbourAt(Context &cx, const Elements &place, const Elements &size, const Elements &weight,
+                      const Elements &slope) {
+  Elements isInside = both(place >= 0.0, place <= size - 1.0);
+  return {cx.convert(isInside.select(place, 0.0), DType::I64), isInside.select(weight, 0.0),
+          isInside.select(slope, 0.0)};
+}
+
+/// One on each axis.
+using Neighbours = std::vector<const Neighbour *>;
 
 std::vector<Neighbour> linearNeighbours(Context &cx, const SampledAxis &axis) {
   Elements before = floor(axis.place);
   Elements share = axis.place - before;
-  return {neighbourAt(cx, before, axis.size, 1.0 - share), neighbourAt(cx, before + 1.0, axis.size, share)};
+  return {neighbourAt(cx, before, axis.size, 1.0 - share, share.constant(-1.0)),
+          neighbourAt(cx, before + 1.0, axis.size, share, share.constant(1.0))};
 }
 
 std::vector<Neighbour> nearestNeighbour(Context &cx, const SampledAxis &axis) {
   Elements place = axis.place.apply<stablehlo::RoundNearestEvenOp>();
-  return {neighbourAt(cx, place, axis.size, place.constant(1.0))};
+  return {neighbourAt(cx, place, axis.size, place.constant(1.0), place.constant(0.0))};
 }
 
 /// Keys' cubic kernel with a = -0.75, over the four elements around; each is padded on its own.
@@ -79,11 +120,15 @@ std::vector<Neighbour> cubicNeighbours(Context &cx, const SampledAxis &axis, Pad
   Elements share = axis.place - start;
   auto near = [](const Elements &x) { return ((keys + 2.0) * x - (keys + 3.0)) * x * x + 1.0; };
   auto far = [](const Elements &x) { return ((keys * x - 5.0 * keys) * x + 8.0 * keys) * x - 4.0 * keys; };
-  auto at = [&](double offset, const Elements &weight) {
-    return neighbourAt(cx, padded(start + offset, axis.size, padding, alignCorners), axis.size, weight);
+  auto nearSlope = [](const Elements &x) { return (3.0 * (keys + 2.0) * x - 2.0 * (keys + 3.0)) * x; };
+  auto farSlope = [](const Elements &x) { return (3.0 * keys * x - 10.0 * keys) * x + 8.0 * keys; };
+  auto at = [&](double offset, const Elements &weight, const Elements &slope) {
+    return neighbourAt(cx, padded(start + offset, axis.size, padding, alignCorners), axis.size, weight,
+                       slope);
   };
-  return {at(-1.0, far(share + 1.0)), at(0.0, near(share)), at(1.0, near(1.0 - share)),
-          at(2.0, far(2.0 - share))};
+  Elements after = 1.0 - share;
+  return {at(-1.0, far(share + 1.0), farSlope(share + 1.0)), at(0.0, near(share), nearSlope(share)),
+          at(1.0, near(after), -nearSlope(after)), at(2.0, far(2.0 - share), -farSlope(2.0 - share))};
 }
 
 /// What the caller asks for.
@@ -108,69 +153,149 @@ Elements gridCoordinate(Context &cx, mlir::Value grid, int64_t index) {
   return {cx, cx.reshape(cx.sliceAxis(grid, last, index, index + 1), places)};
 }
 
-/// The input's elements [channels, samples...] at one neighbour of each axis.
-mlir::Value gatherNeighbours(Context &cx, mlir::Value input, llvm::ArrayRef<Neighbour> neighbours) {
-  Dims places = cx.shape(neighbours[0].index);
+/// Where the elements at one neighbour of each axis are; slices are [channels, samples...].
+Placement placementOf(Context &cx, const Neighbours &chosen) {
+  Dims places = cx.shape(chosen[0]->index);
   Dims column = places;
   column.push_back(Dim(1));
   Values columns = {cx.reshape(cx.iota(places, DType::I64, 0), column)};
   Placement placement;
   placement.axes = {0};
-  for (size_t i = 0; i < neighbours.size(); ++i) {
-    columns.push_back(cx.reshape(neighbours[i].index, column));
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    columns.push_back(cx.reshape(chosen[i]->index, column));
     placement.axes.push_back(static_cast<int64_t>(i) + 2);
   }
   placement.coordinates = cx.concatenate(columns, static_cast<int64_t>(places.size()));
   placement.position = 1;
-  return gatherSlices(cx, input, placement);
+  return placement;
 }
 
-/// The weighted sum over every choice of a neighbour on each axis.
-mlir::Value blend(Context &cx, mlir::Value input, const std::vector<std::vector<Neighbour>> &axes) {
-  std::vector<size_t> choice(axes.size(), 0);
-  mlir::Value sum;
-  while (true) {
-    std::vector<Neighbour> chosen;
-    for (size_t i = 0; i < axes.size(); ++i)
-      chosen.push_back(axes[i][choice[i]]);
-    Elements weight = chosen[0].weight;
-    for (size_t i = 1; i < chosen.size(); ++i)
-      weight = weight * chosen[i].weight;
-    mlir::Value elements = gatherNeighbours(cx, input, chosen);
-    mlir::Value part =
-        cx.elementwise<stablehlo::MulOp>({elements, cx.broadcastTo(weight, cx.shape(elements))});
-    sum = sum ? cx.elementwise<stablehlo::AddOp>({sum, part}) : part;
-    size_t axis = axes.size();
-    while (axis > 0 && ++choice[axis - 1] == axes[axis - 1].size())
-      choice[--axis] = 0;
-    if (axis == 0)
-      return sum;
+/// The product of the neighbours' weights; on the axis `sloped` the slope in place of the weight.
+Elements weightOf(const Neighbours &chosen, std::optional<size_t> sloped = {}) {
+  auto factor = [&](size_t axis) { return axis == sloped ? chosen[axis]->slope : chosen[axis]->weight; };
+  Elements weight = factor(0);
+  for (size_t axis = 1; axis < chosen.size(); ++axis)
+    weight = weight * factor(axis);
+  return weight;
+}
+
+/// Every choice of a neighbour on each axis.
+std::vector<Neighbours> choicesOf(const std::vector<std::vector<Neighbour>> &axes) {
+  std::vector<Neighbours> choices = {{}};
+  for (const std::vector<Neighbour> &axis : axes) {
+    std::vector<Neighbours> longer;
+    for (const Neighbours &choice : choices)
+      for (const Neighbour &neighbour : axis) {
+        longer.push_back(choice);
+        longer.back().push_back(&neighbour);
+      }
+    choices = std::move(longer);
   }
+  return choices;
 }
 
-template <int64_t spatialRank> Result<mlir::Value> gridSampler(Context &cx, const Args &args) {
-  const TensorType &type = cx.resultType();
-  DType compute = computeType(type.dtype);
-  Sampling sampling = {static_cast<Interpolation>(args.integer("interpolation_mode")),
-                       static_cast<Padding>(args.integer("padding_mode")), args.boolean("align_corners")};
-  if (sampling.interpolation < Linear || sampling.interpolation > (spatialRank == 2 ? Cubic : Nearest))
-    return cx.invalid("unknown interpolation_mode: got {}, expected 0 to {}",
-                      args.integer("interpolation_mode"), spatialRank == 2 ? 2 : 1);
-  if (sampling.padding < Zeros || sampling.padding > Reflection)
-    return cx.invalid("unknown padding_mode: got {}, expected 0 to 2", args.integer("padding_mode"));
-  mlir::Value input = cx.convert(args.tensor("input"), compute);
+mlir::Value scaled(Context &cx, mlir::Value elements, const Elements &weight) {
+  return cx.elementwise<stablehlo::MulOp>({elements, cx.broadcastTo(weight, cx.shape(elements))});
+}
+
+mlir::Value plus(Context &cx, mlir::Value sum, mlir::Value part) {
+  return sum ? cx.elementwise<stablehlo::AddOp>({sum, part}) : part;
+}
+
+/// Batch and channels change places, as in slices.
+mlir::Value channelsFirst(Context &cx, mlir::Value image) {
+  Integers order(Context::rank(image));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[0], order[1]);
+  return cx.transpose(image, order);
+}
+
+/// The arguments that the op and its gradient have, in the type that they are computed in.
+struct Samples {
+  mlir::Value input;
+  Sampling sampling;
+  std::vector<SampledAxis> axes;                  ///< not padded
+  std::vector<std::vector<Neighbour>> neighbours; ///< by axis
+};
+
+Result<Samples> samplesOf(Context &cx, const Args &args, size_t spatialRank) {
+  int64_t interpolation = args.integer("interpolation_mode"), padding = args.integer("padding_mode");
+  int64_t last = spatialRank == 2 ? Cubic : Nearest;
+  if (interpolation < Linear || interpolation > last)
+    return cx.invalid("unknown interpolation_mode: got {}, expected 0 to {}", interpolation, last);
+  if (padding < Zeros || padding > Reflection)
+    return cx.invalid("unknown padding_mode: got {}, expected 0 to 2", padding);
+  Samples samples;
+  samples.sampling = {static_cast<Interpolation>(interpolation), static_cast<Padding>(padding),
+                      args.boolean("align_corners")};
+  DType compute = computeType(Context::dtype(args.tensor("input")));
+  samples.input = cx.convert(args.tensor("input"), compute);
   mlir::Value grid = cx.convert(args.tensor("grid"), compute);
-  std::vector<std::vector<Neighbour>> axes;
-  for (int64_t i = 0; i < spatialRank; ++i) {
-    Elements coordinate = gridCoordinate(cx, grid, spatialRank - 1 - i);
-    mlir::Value size = cx.broadcastTo(cx.sizeTensor(cx.size(input, 2 + i), compute), cx.shape(coordinate));
-    Elements place = elementPlace(coordinate, coordinate.with(size), sampling.alignCorners);
-    axes.push_back(neighboursAlong(cx, {coordinate.with(size), place}, sampling));
+  for (size_t i = 0; i < spatialRank; ++i) {
+    Elements coordinate = gridCoordinate(cx, grid, static_cast<int64_t>(spatialRank - 1 - i));
+    Dim elements = cx.size(samples.input, static_cast<int64_t>(2 + i));
+    Elements size = coordinate.with(cx.broadcastTo(cx.sizeTensor(elements, compute), cx.shape(coordinate)));
+    samples.axes.push_back({size, elementPlace(coordinate, size, samples.sampling.alignCorners)});
+    samples.neighbours.push_back(neighboursAlong(cx, samples.axes.back(), samples.sampling));
   }
-  Integers samplesFirst = {1, 0};
-  for (int64_t i = 0; i < spatialRank; ++i)
-    samplesFirst.push_back(2 + i);
-  return cx.convert(cx.transpose(blend(cx, input, axes), samplesFirst), type.dtype);
+  return samples;
+}
+
+template <size_t spatialRank> Result<mlir::Value> gridSampler(Context &cx, const Args &args) {
+  TORCHERE_ASSIGN(Samples samples, samplesOf(cx, args, spatialRank));
+  mlir::Value sum;
+  for (const Neighbours &chosen : choicesOf(samples.neighbours)) {
+    mlir::Value elements = gatherSlices(cx, samples.input, placementOf(cx, chosen));
+    sum = plus(cx, sum, scaled(cx, elements, weightOf(chosen)));
+  }
+  return cx.convert(channelsFirst(cx, sum), cx.resultType().dtype);
+}
+
+/// Each sample's gradient goes to its neighbours, by their weights. `gradient` is [channels, samples...].
+mlir::Value inputGradient(Context &cx, const Samples &samples, mlir::Value gradient) {
+  mlir::Value sums = cx.fullLike(0.0, samples.input);
+  for (const Neighbours &chosen : choicesOf(samples.neighbours))
+    sums = scatterSlices(cx, sums, placementOf(cx, chosen), scaled(cx, gradient, weightOf(chosen)),
+                         combineUpdate<stablehlo::AddOp>);
+  return sums;
+}
+
+/// How the samples change with the place on each axis, times their gradients, summed over the channels.
+mlir::Value gridGradient(Context &cx, const Samples &samples, mlir::Value gradient) {
+  Values sums(samples.axes.size());
+  for (const Neighbours &chosen : choicesOf(samples.neighbours)) {
+    mlir::Value elements = gatherSlices(cx, samples.input, placementOf(cx, chosen));
+    mlir::Value products = cx.elementwise<stablehlo::MulOp>({elements, gradient});
+    mlir::Value dot =
+        cx.reduceWith<stablehlo::AddOp>(products, cx.constant(0.0, Context::dtype(products)), {0});
+    for (size_t axis = 0; axis < sums.size(); ++axis)
+      sums[axis] = plus(cx, sums[axis], scaled(cx, dot, weightOf(chosen, axis)));
+  }
+  Dims column = cx.shape(sums[0]);
+  auto last = static_cast<int64_t>(column.size());
+  column.push_back(Dim(1));
+  const Sampling &sampling = samples.sampling;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const SampledAxis &axis = samples.axes[i];
+    Elements slope = elementPlaceSlope(axis.size, sampling.alignCorners);
+    if (sampling.interpolation != Cubic) // which pads its neighbours
+      slope = slope * paddedSlope(axis.place, axis.size, sampling.padding, sampling.alignCorners);
+    sums[i] = cx.reshape(scaled(cx, sums[i], slope), column);
+  }
+  std::reverse(sums.begin(), sums.end()); // the grid counts the axes from the last one
+  return cx.concatenate(sums, last);
+}
+
+/// The gradients of the input, if output_mask asks for it, and of the grid.
+template <size_t spatialRank> Result<Values> gridSamplerBackward(Context &cx, const Args &args) {
+  TORCHERE_ASSIGN(Samples samples, samplesOf(cx, args, spatialRank));
+  DType dtype = Context::dtype(args.tensor("input")), compute = Context::dtype(samples.input);
+  mlir::Value gradient = channelsFirst(cx, cx.convert(args.tensor("grad_output"), compute));
+  const auto *mask = args.get("output_mask").as<Argument::List>();
+  mlir::Value ofInput;
+  if (*(*mask)[0].as<bool>())
+    ofInput = cx.convert(inputGradient(cx, samples, gradient), dtype);
+  return Values{ofInput, cx.convert(gridGradient(cx, samples, gradient), dtype)};
 }
 
 } // namespace
@@ -182,6 +307,14 @@ void addGridSample(OpTable &table) {
   table.add("aten::grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
             "bool align_corners) -> Tensor",
             gridSampler<3>);
+  table.add("aten::grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, "
+            "int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> "
+            "(Tensor, Tensor)",
+            gridSamplerBackward<2>);
+  table.add("aten::grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, "
+            "int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> "
+            "(Tensor, Tensor)",
+            gridSamplerBackward<3>);
 }
 
 } // namespace torchere::lowering
