@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 
 namespace torchere::lowering {
 
@@ -74,6 +75,23 @@ Elements triangle(const Elements &distance) {
 Elements cubic(const Elements &x) {
   return (x < 1.0).select(cubicNear(x, slopeOfFilter), (x < 2.0).select(cubicFar(x, slopeOfFilter), 0.0));
 }
+
+/// sin(pi x) / (pi x)
+Elements sinc(const Elements &x) {
+  Elements angle = x * std::numbers::pi;
+  return equal(x, 0.0).select(1.0, sine(angle) / angle);
+}
+
+/// Lanczos' kernel of three lobes.
+Elements lanczos(const Elements &x) {
+  return (x < 3.0).select(sinc(x) * sinc(x / 3.0), 0.0);
+}
+
+struct FilterShape {
+  double reach; ///< in elements, where an image does not shrink
+  Elements (*weight)(const Elements &distance);
+};
+constexpr FilterShape filterShapes[] = {{1.0, triangle}, {2.0, cubic}, {3.0, lanczos}}; // by Filter
 
 } // namespace
 
@@ -177,7 +195,7 @@ mlir::Value matrixOf(Context &cx, const Taps &taps, const ResampledAxis &axis, D
 
 mlir::Value filterMatrix(Context &cx, Filter filter, const ResampledAxis &axis, bool alignCorners,
                          DType dtype) {
-  double reach = filter == Filter::Linear ? 1.0 : 2.0;
+  auto [reach, weightAt] = filterShapes[static_cast<size_t>(filter)];
   Dims shape = {axis.out, axis.in};
   Elements distance(cx, cx.broadcastTo(sampleDistance(cx, axis, alignCorners, dtype), shape));
   Elements stretch = maximum(distance, 1.0);
@@ -187,7 +205,7 @@ mlir::Value filterMatrix(Context &cx, Filter filter, const ResampledAxis &axis, 
   Elements end = floor(center + stretch * reach + 0.5);
   Elements isReached = both(place >= first, place < end);
   Elements offset = abs((place - center + 0.5) / stretch);
-  Elements weight = isReached.select(filter == Filter::Linear ? triangle(offset) : cubic(offset), 0.0);
+  Elements weight = isReached.select(weightAt(offset), 0.0);
   mlir::Value sum = cx.reduceWith<stablehlo::AddOp>(weight, cx.constant(0.0, dtype), {1});
   Elements total = weight.with(cx.spread(sum, weight, {1}));
   return notEqual(total, total.constant(0.0)).select(weight / total, weight);

@@ -45,7 +45,7 @@ Taps cubicTaps(Context &cx, const ResampledAxis &axis, bool alignCorners, DType 
 mlir::Value matrixOf(Context &cx, const Taps &taps, const ResampledAxis &axis, DType dtype);
 
 /// A filter against aliasing: where an image shrinks, that of each result grows as much.
-enum class Filter { Linear, Cubic };
+enum class Filter { Linear, Cubic, Lanczos };
 
 /// Its weights as a matrix [out, in]: of the elements that the filter reaches, with the sum 1.
 mlir::Value filterMatrix(Context &cx, Filter filter, const ResampledAxis &axis, bool alignCorners,

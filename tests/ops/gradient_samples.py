@@ -342,6 +342,7 @@ GRADIENTS: dict[str, Maker] = {
             "upsample_bicubic2d",
             "_upsample_bilinear2d_aa",
             "_upsample_bicubic2d_aa",
+            "_upsample_lanczos2d_aa",
         )
     },
 }

@@ -325,8 +325,11 @@ LAYERS: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     },
     "embedding_bag.padding_idx": embedding_bag("embedding_bag"),
     "embedding_renorm.default": bounded_rows,
-    **{f"_upsample_bi{kind}2d_aa.vec": antialiased(sizes_only=False) for kind in ("linear", "cubic")},
-    **{f"_upsample_bi{kind}2d_aa.default": antialiased(sizes_only=True) for kind in ("linear", "cubic")},
+    **{
+        f"_upsample_{kind}2d_aa.{overload}": antialiased(sizes_only=overload == "default")
+        for kind in ("bilinear", "bicubic", "lanczos")
+        for overload in ("vec", "default")
+    },
     "native_dropout.default": lambda dtype: without_dropout(dtype, [(0.5, False), (0.0, True)]),
     "native_dropout_backward.default": dropout_backward,
     "rrelu.default": rrelu,

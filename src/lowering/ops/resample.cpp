@@ -1,5 +1,5 @@
 // Resampling of images to other sizes: nearest, linear and cubic, in one to three dimensions, and filtered
-// against aliasing.
+// against aliasing, also by Lanczos' filter.
 #include "lowering/axis_matrix.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
@@ -129,6 +129,8 @@ void addResample(OpTable &table) {
   addBySize(table, "_upsample_bilinear2d_aa", 2, corners, filtered<Filter::Linear>);
   addByList(table, "_upsample_bicubic2d_aa", corners, filtered<Filter::Cubic>);
   addBySize(table, "_upsample_bicubic2d_aa", 2, corners, filtered<Filter::Cubic>);
+  addByList(table, "_upsample_lanczos2d_aa", corners, filtered<Filter::Lanczos>);
+  addBySize(table, "_upsample_lanczos2d_aa", 2, corners, filtered<Filter::Lanczos>);
 }
 
 } // namespace torchere::lowering

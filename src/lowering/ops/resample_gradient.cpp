@@ -64,6 +64,7 @@ void addResampleGradient(OpTable &table) {
   addBackward(table, "upsample_bicubic2d", 2, corners, interpolatedBackward<cubicTaps>);
   addBackward(table, "_upsample_bilinear2d_aa", 2, corners, filteredBackward<Filter::Linear>);
   addBackward(table, "_upsample_bicubic2d_aa", 2, corners, filteredBackward<Filter::Cubic>);
+  addBackward(table, "_upsample_lanczos2d_aa", 2, corners, filteredBackward<Filter::Lanczos>);
 }
 
 } // namespace torchere::lowering
