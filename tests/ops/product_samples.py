@@ -35,6 +35,15 @@ def scaled_product(dtype: torch.dtype) -> Iterator[Call]:
     yield (left, right, *scales), {"out_dtype": torch.float32}, call
 
 
+def scaled_byte_product(dtype: torch.dtype) -> Iterator[Call]:
+    """A row, and several; the smallest byte."""
+    if is_floating(dtype) and dtype != torch.float64:
+        weight, scales = drawn(torch.int8, 24, 32), drawn(dtype, 24, low=0.01)
+        weight[3, :5] = -128
+        for rows in (1, 7):
+            yield (drawn(dtype, rows, 32), weight, scales), {}, None
+
+
 def vector_product(dtype: torch.dtype) -> Iterator[Call]:
     for beta, alpha in ((1, 1), (0, 2), (3, 1)):
         yield (drawn(dtype, 3), drawn(dtype, 3, 4), drawn(dtype, 4)), {"beta": beta, "alpha": alpha}, None
@@ -180,6 +189,7 @@ def fake_quantized_by_channel(dtype: torch.dtype) -> Iterator[Call]:
 PRODUCTS: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "_int_mm.default": integer_product,
     "_scaled_mm.default": scaled_product,
+    "_weight_int8pack_mm.default": scaled_byte_product,
     "_trilinear.default": three_tensors,
     "addmv.default": vector_product,
     "_grouped_mm.default": grouped_product,

@@ -36,14 +36,14 @@ ACCUMULATING = set(
         nll_loss_forward nll_loss2d_forward cumsum logcumsumexp var_mean std_mean _log_softmax log_softmax
         einsum gelu lstm gru rnn_tanh rnn_relu upsample_linear1d upsample_bilinear2d upsample_trilinear3d
         upsample_bicubic2d conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d
-        addmv addbmm lerp _grouped_mm grouped_mm_fallback _scaled_mm col2im grid_sampler_2d grid_sampler_3d
-        _embedding_bag _embedding_bag_forward_only embedding_bag _upsample_bilinear2d_aa
-        _upsample_bicubic2d_aa _upsample_lanczos2d_aa group_norm _trilinear bartlett_window hann_window
-        hamming_window
-        blackman_window linalg_inv linalg_solve cholesky linalg_cholesky cholesky_solve cholesky_inverse
-        linalg_solve_triangular triangular_solve linalg_lu_solve linalg_pinv linalg_matrix_exp
-        linalg_householder_product ormqr linalg_tensorinv _fft_c2r unfold_backward mse_loss
-        binary_cross_entropy _softmax_backward_data _log_softmax_backward_data"""
+        addmv addbmm lerp _grouped_mm grouped_mm_fallback _scaled_mm _weight_int8pack_mm col2im
+        grid_sampler_2d grid_sampler_3d _embedding_bag _embedding_bag_forward_only embedding_bag
+        _upsample_bilinear2d_aa _upsample_bicubic2d_aa _upsample_lanczos2d_aa group_norm _trilinear
+        bartlett_window hann_window hamming_window blackman_window linalg_inv linalg_solve cholesky
+        linalg_cholesky cholesky_solve cholesky_inverse linalg_solve_triangular triangular_solve
+        linalg_lu_solve linalg_pinv linalg_matrix_exp linalg_householder_product ormqr linalg_tensorinv
+        _fft_c2r unfold_backward mse_loss binary_cross_entropy _softmax_backward_data
+        _log_softmax_backward_data"""
     )
 )
 

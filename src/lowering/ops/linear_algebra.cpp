@@ -94,6 +94,14 @@ Result<mlir::Value> scaledProduct(Context &cx, const Args &args) {
   return cx.convert(product, cx.resultType().dtype);
 }
 
+/// Floats with a weight [out, in] of bytes, in float32; each result is scaled by its output's number.
+mlir::Value scaledByteProduct(Context &cx, const Args &args) {
+  mlir::Value product = cx.dotGeneral(cx.convert(args.tensor("self"), DType::F32),
+                                      cx.convert(args.tensor("mat2"), DType::F32), /*batch=*/0, 1, 1);
+  mlir::Value scales = cx.broadcastTo(cx.convert(args.tensor("scales"), DType::F32), cx.shape(product));
+  return cx.convert(cx.elementwise<stablehlo::MulOp>({product, scales}), cx.resultType().dtype);
+}
+
 /// input [..., in] with weight [out, in] (or [in]) gives [..., out] (or [...]).
 mlir::Value linear(Context &cx, const Args &args) {
   mlir::Value input = args.tensor("input");
@@ -181,6 +189,8 @@ void addLinearAlgebra(OpTable &table) {
   table.add("aten::_scaled_mm(Tensor self, Tensor mat2, Tensor scale_a, Tensor scale_b, Tensor? bias=None, "
             "Tensor? scale_result=None, ScalarType? out_dtype=None, bool use_fast_accum=False) -> Tensor",
             scaledProduct);
+  table.add("aten::_weight_int8pack_mm(Tensor self, Tensor mat2, Tensor scales) -> Tensor",
+            scaledByteProduct);
   table.add("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
             addmv);
   table.add(
