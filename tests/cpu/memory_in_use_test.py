@@ -48,6 +48,7 @@ print(json.dumps(told))
 
 def test_weights_are_packed_once_and_runs_use_the_same_memory():
     environment = os.environ | {"PJRT_DEVICE": "torchere_cpu", "TORCHERE_CACHE": "0"}
+    environment["TORCHERE_CPU_POISON"] = ""  # buffers would have memory of their own
     process = run_python("-c", PROGRAM, WIDTH, DEPTH, ROWS, env=environment)
     assert process.returncode == 0, process.stderr
     told = json.loads(process.stdout)
