@@ -45,33 +45,49 @@ Elements elementPlaceSlope(const Elements &size, bool alignCorners) {
   return (alignCorners ? size - 1.0 : size) / 2.0;
 }
 
-/// Thrown back and forth between the two ends, which are `low` and `low + span`.
-Elements reflected(const Elements &place, double low, const Elements &span) {
-  Elements distance = abs(place - low);
-  Elements rest = distance.apply<stablehlo::RemOp>(span);
-  Elements flips = floor(distance / span);
-  Elements isEven = equal(flips.apply<stablehlo::RemOp>(flips.constant(2.0)), 0.0);
-  Elements result = isEven.select(rest + low, span - rest + low);
-  return equal(span, 0.0).select(0.0, result);
+/// Places are thrown back and forth between `low` and `low + span`: the middles of the first and last element
+/// with align_corners, else their outer edges.
+struct Mirrors {
+  double low;
+  Elements span;
+};
+
+Mirrors mirrorsOf(const Elements &size, bool alignCorners) {
+  return alignCorners ? Mirrors{0.0, size - 1.0} : Mirrors{-0.5, size};
 }
 
-/// A place as the padding mode takes those outside of the input.
-Elements padded(const Elements &place, const Elements &size, Padding padding, bool alignCorners) {
-  if (padding == Zeros)
-    return place;
-  Elements inside = place;
-  if (padding == Reflection)
-    inside = alignCorners ? reflected(place, 0.0, size - 1.0) : reflected(place, -0.5, size);
-  return minimum(maximum(inside, 0.0), size - 1.0);
+/// Whether a place is thrown back an even number of times, from `low` on.
+Elements isFlippedBack(const Elements &distance, const Mirrors &mirrors) {
+  Elements flips = floor(distance / mirrors.span);
+  return equal(flips.apply<stablehlo::RemOp>(flips.constant(2.0)), 0.0);
+}
+
+Elements reflected(const Elements &place, const Mirrors &mirrors) {
+  Elements distance = abs(place - mirrors.low);
+  Elements rest = distance.apply<stablehlo::RemOp>(mirrors.span);
+  Elements result =
+      isFlippedBack(distance, mirrors).select(rest + mirrors.low, mirrors.span - rest + mirrors.low);
+  return equal(mirrors.span, 0.0).select(0.0, result);
 }
 
 /// The derivative of reflected(): 1 on the way there, -1 on the way back.
-Elements reflectedSlope(const Elements &place, double low, const Elements &span) {
-  Elements offset = place - low;
-  Elements flips = floor(abs(offset) / span);
-  Elements isEven = equal(flips.apply<stablehlo::RemOp>(flips.constant(2.0)), 0.0);
+Elements reflectedSlope(const Elements &place, const Mirrors &mirrors) {
+  Elements offset = place - mirrors.low;
   Elements sign = (offset < 0.0).select(-1.0, place.constant(1.0));
-  return equal(span, 0.0).select(0.0, isEven.select(sign, -sign));
+  Elements slope = isFlippedBack(abs(offset), mirrors).select(sign, -sign);
+  return equal(mirrors.span, 0.0).select(0.0, slope);
+}
+
+/// A place between the mirrors, if the padding has some; the outer halves of elements are outside yet.
+Elements turned(const Elements &place, const Elements &size, Padding padding, bool alignCorners) {
+  return padding == Reflection ? reflected(place, mirrorsOf(size, alignCorners)) : place;
+}
+
+/// A place inside of the input, unless what is outside counts as zeros.
+Elements padded(const Elements &place, const Elements &size, Padding padding, bool alignCorners) {
+  if (padding == Zeros)
+    return place;
+  return minimum(maximum(turned(place, size, padding, alignCorners), 0.0), size - 1.0);
 }
 
 /// The derivative of padded(): 0 at the first and last element and beyond.
@@ -79,13 +95,8 @@ Elements paddedSlope(const Elements &place, const Elements &size, Padding paddin
   Elements one = place.constant(1.0);
   if (padding == Zeros)
     return one;
-  Elements inside = place, slope = one;
-  if (padding == Reflection) {
-    double low = alignCorners ? 0.0 : -0.5;
-    Elements span = alignCorners ? size - 1.0 : size;
-    inside = reflected(place, low, span);
-    slope = reflectedSlope(place, low, span);
-  }
+  Elements inside = turned(place, size, padding, alignCorners);
+  Elements slope = padding == Reflection ? reflectedSlope(place, mirrorsOf(size, alignCorners)) : one;
   return both(inside > 0.0, inside < size - 1.0).select(slope, 0.0);
 }
 
