@@ -80,6 +80,13 @@ def polynomial(dtype: torch.dtype) -> Iterator[Call]:
     yield (drawn(dtype, 0), drawn(dtype, 2, 1)), {}, None
 
 
+def polynomial_of_number(dtype: torch.dtype) -> Iterator[Call]:
+    if dtype in _REAL:
+        degrees = torch.tensor([[0, 1, 2], [3, 5, -1]], dtype=dtype)
+        for x in (0.3, -1.0, 2):
+            yield (x, degrees), {}, None
+
+
 _SPECIAL = words(
     """special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 special_modified_bessel_i0
     special_modified_bessel_i1 special_modified_bessel_k0 special_modified_bessel_k1
@@ -101,4 +108,5 @@ SPECIAL: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "special_ndtri.default": probabilities,
     **{f"{op}.default": arguments for op in _SPECIAL},
     **{f"special_{op}.{kind}": polynomial for op in _POLYNOMIALS for kind in ("default", "n_scalar")},
+    **{f"special_{op}.x_scalar": polynomial_of_number for op in _POLYNOMIALS},
 }

@@ -78,7 +78,7 @@ Elements polynomialsOf(Context &cx, const Elements &x, const Elements &n, const 
   return {cx, done[4]};
 }
 
-/// Of degrees in a tensor, and of one degree.
+/// Of degrees in a tensor, of one degree, and of one number.
 void addFamily(OpTable &table, const std::string &name, const PolynomialFamily &family,
                bool isShifted = false) {
   auto row = [family, isShifted](Context &cx, const Args &args) -> mlir::Value {
@@ -89,6 +89,7 @@ void addFamily(OpTable &table, const std::string &name, const PolynomialFamily &
   std::string op = "aten::special_" + name;
   table.add(op + "(Tensor x, Tensor n) -> Tensor", row);
   table.add(op + ".n_scalar(Tensor x, Scalar n) -> Tensor", row);
+  table.add(op + ".x_scalar(Scalar x, Tensor n) -> Tensor", row);
 }
 
 } // namespace
