@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from layer_samples import grid_sampling, image
+from order_samples import segments
 from sample_values import Call, drawn, is_floating
 
 _ATEN = torch.ops.aten
@@ -319,7 +320,19 @@ def grid_sampling_backward(rank: int) -> Maker:
     return calls
 
 
+def segments_backward(dtype: torch.dtype) -> Iterator[Call]:
+    """As of segments; rows that are equal, zero or NaN."""
+    for (data, *rest), options, _ in segments(dtype):
+        data = data.clone()
+        if data.dim() == 2:
+            data[2] = data[4] = 0.0
+            data[1] = data[0]
+        output = _ATEN.segment_reduce.default(data, *rest, **options)
+        yield (drawn(dtype, *output.shape), output, data, *rest), options, None
+
+
 GRADIENTS: dict[str, Maker] = {
+    "_segment_reduce_backward.default": segments_backward,
     "grid_sampler_2d_backward.default": grid_sampling_backward(2),
     "grid_sampler_3d_backward.default": grid_sampling_backward(3),
     "_cdist_backward.default": distances_backward,
