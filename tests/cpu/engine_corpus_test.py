@@ -39,9 +39,10 @@ DEVIATIONS: dict[str, dict[str, str]] = {
     },
     "torch_rows": {
         r"rows/\S+: aten._linalg_eigh.default": "vectors have any sign",
-        r"rows/\S+: aten.linalg_solve.default": "a kernel eliminates in another order than the loop, which"
-        " the system's condition of 3,000 multiplies",
-        r"rows/\S+ extremes: aten.ormqr.default": "infinities meet the reflectors in another order",
+        r"rows/\S+: aten.(_native_batch_norm_legit_no_training|gelu_backward).default": "a product and a sum"
+        " that nearly cancel are rounded once",
+        r"rows/\S+ extremes: aten.(geqrf|linalg_qr|ormqr).default": "infinities meet the reflectors in"
+        " another order",
         r"rows/\S+ extremes: aten.scaled_dot_product_attention.default": "keys that the mask leaves out are"
         " not read, and by the definition their weight of zero times NaN is NaN",
         r"rows/\S+( extremes)?: aten.(grid_sampler_2d|upsample_\w+).": "a kernel adds the parts of pixels in"

@@ -106,17 +106,20 @@ DEVIATIONS = {
     "torch_rows": {
         r"rows/\S+ extremes: aten.(conv_transpose|convolution_backward)": "as in jax_contractions",
         r"rows/\S+( extremes)?: aten.native_dropout_backward": "as in torch_models",
+        r"rows/\S+: aten.(_native_batch_norm_legit_no_training|gelu_backward)": "XLA rounds a product and a"
+        " sum once, which nearly cancel",
     },
     "torch_rows f64": {
         r"rows/\S+ extremes: aten._fft_r2c": "as in jax_contractions",
-        r"rows/\S+ extremes: aten.conv_transpose": "as in jax_contractions",
-        r"rows/\S+ extremes: aten.conv2d.padding": "XLA multiplies the zeros of the padding by infinities",
+        r"rows/\S+ extremes: aten.(conv_transpose|convolution_backward)": "as in jax_contractions",
+        r"rows/\S+ extremes: aten.conv2d": "XLA multiplies the zeros of the padding by infinities",
+        r"rows/\S+ extremes: aten.triangular_solve": "infinities meet the rows in another order",
         r"rows/\S+( extremes)?: aten.native_dropout_backward": "as in torch_models",
     },
     "torch_rows f16": {
         r"rows/\S+ extremes: aten.(conv_transpose|convolution_backward)": "as in jax_contractions",
         r"rows/\S+( extremes)?: aten.native_dropout_backward": "as in torch_models",
-        r"rows/\S+( extremes)?: aten.(gelu_backward|silu_backward|sinh)": "as nn.gelu, of exponentials",
+        r"rows/\S+: aten.lstm.input": "XLA rounds the sums of two products once, which nearly cancel",
     },
     "torch_rows bf16": {
         r"rows/\S+ extremes: aten.(conv_transpose|convolution_backward)": "as in jax_contractions",
