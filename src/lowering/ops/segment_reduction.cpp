@@ -9,7 +9,7 @@
 
 #include <numeric>
 #include <optional>
-#include <string_view>
+#include <string>
 
 namespace torchere::lowering {
 
@@ -52,15 +52,21 @@ Result<Segments> segmentsOfRows(Context &cx, const Args &args, mlir::Value data)
   return Segments{offsets, ids, axis, elementsAlong(cx, ids, axis)};
 }
 
+/// What is one number for all of the last dimensions of `like`, in its shape.
+Elements overLast(mlir::Value numbers, const Elements &like) {
+  Context &cx = like.maker();
+  Integers axes(Context::rank(numbers));
+  std::iota(axes.begin(), axes.end(), 0);
+  return like.with(cx.broadcastInDim(numbers, cx.shape(like), axes));
+}
+
 /// How many rows each segment has, in the shape of `result`.
 Elements lengthsOf(Context &cx, const Segments &segments, const Elements &result) {
   Dim count = cx.size(segments.offsets, segments.axis);
   mlir::Value lengths = cx.elementwise<stablehlo::SubtractOp>(
       {cx.sliceAxis(segments.offsets, segments.axis, 1, count),
        cx.sliceAxis(segments.offsets, segments.axis, 0, cx.subtract(count, 1))});
-  Integers axes(static_cast<size_t>(segments.axis) + 1);
-  std::iota(axes.begin(), axes.end(), 0);
-  return result.with(cx.broadcastInDim(cx.convert(lengths, Context::dtype(result)), cx.shape(result), axes));
+  return overLast(cx.convert(lengths, Context::dtype(result)), result);
 }
 
 /// Sums over lengths. A segment of no rows has no mean but the initial value, if one is given.
@@ -137,7 +143,7 @@ private:
 
 Result<Elements> gradientOfRows(Context &cx, const Args &args, const RowGradients &rows, mlir::Type element) {
   TORCHERE_TRY(namedFold(cx, args, reductions, element));
-  std::string_view reduce = args.string("reduce");
+  std::string reduce = args.string("reduce");
   if (reduce == "sum")
     return rows.ofSum();
   if (reduce == "mean")
@@ -158,10 +164,7 @@ Result<mlir::Value> segmentReduceBackward(Context &cx, const Args &args) {
   Elements ids(cx, segments.ids);
   mlir::Value count = cx.sizeTensor(cx.size(args.tensor("output"), segments.axis));
   Elements isInside = both(ids >= 0.0, ids < ids.with(cx.broadcastTo(count, cx.shape(segments.ids))));
-  Integers axes(static_cast<size_t>(segments.axis) + 1);
-  std::iota(axes.begin(), axes.end(), 0);
-  Elements mask = data.with(cx.broadcastInDim(isInside, cx.shape(data), axes));
-  return cx.convert(mask.select(gradient, 0.0), dtype);
+  return cx.convert(overLast(isInside, data).select(gradient, 0.0), dtype);
 }
 
 } // namespace
