@@ -127,12 +127,9 @@ void bindRuntime(nb::module_ &module) {
           "cache on disk.")
       .def("memory_statistics", &deviceMemoryOf, nb::arg("device_id") = nb::none(),
            "The bytes of a device's memory, by default the first's, that are `in_use`, and their `limit`; "
-           "None "
-           "if the plugin does not tell it. The engine's devices share the process's memory: it counts that "
-           "of "
-           "buffers, of packed weights and of runs, and what is kept to be used again. Not every plugin "
-           "reports "
-           "this.")
+           "None if the plugin does not tell it. The engine's devices share the process's memory: it counts "
+           "that of buffers, of packed weights and of runs, and what is kept to be used again. Not every "
+           "plugin reports this.")
       .def(
           "register_kernel",
           [](const Client &self, std::string target, std::filesystem::path library, std::string symbol,

@@ -336,6 +336,10 @@ bool Args::boolean(std::string_view name) const {
   abortOn(name, "a bool");
 }
 
+bool Args::isWanted(size_t gradient) const {
+  return *list("output_mask")[gradient].as<bool>();
+}
+
 Scalar Args::scalar(std::string_view name) const {
   const Argument &argument = get(name);
   if (const bool *value = argument.as<bool>())

@@ -55,6 +55,9 @@ public:
   /// Any[]: the elements as given.
   const Argument::List &list(std::string_view name) const;
 
+  /// Whether `output_mask` asks for that one of several gradients.
+  bool isWanted(size_t gradient) const;
+
   bool has(std::string_view name) const;
   /// Whether the argument is a tensor (a Scalar may be given as a 0-d tensor of the graph).
   bool isTensor(std::string_view name) const { return get(name).as<mlir::Value>() != nullptr; }

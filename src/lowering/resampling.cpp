@@ -1,8 +1,6 @@
 // Implements the places of samples: nearest, linear and cubic, with and without aligned corners.
 #include "lowering/resampling.h"
 
-#include "lowering/elements.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -56,17 +54,8 @@ mlir::Value inside(Context &cx, const ResampledAxis &axis, const Elements &place
   return cx.elementwise<stablehlo::MinOp>({low, last});
 }
 
-/// Keys' cubic kernel, for distances up to 1 and from 1 to 2; `a` is its slope at 1.
-Elements cubicNear(const Elements &x, double a) {
-  return ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
-}
-
-Elements cubicFar(const Elements &x, double a) {
-  return ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a;
-}
-
-/// The slopes that torch has chosen for interpolation and for the filter.
-constexpr double slopeOfTaps = -0.75, slopeOfFilter = -0.5;
+/// The slope that torch has chosen for the filter.
+constexpr double slopeOfFilter = -0.5;
 
 Elements triangle(const Elements &distance) {
   return maximum(1.0 - distance, 0.0);
@@ -94,6 +83,14 @@ struct FilterShape {
 constexpr FilterShape filterShapes[] = {{1.0, triangle}, {2.0, cubic}, {3.0, lanczos}}; // by Filter
 
 } // namespace
+
+Elements cubicNear(const Elements &x, double a) {
+  return ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
+}
+
+Elements cubicFar(const Elements &x, double a) {
+  return ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a;
+}
 
 std::vector<ResampledAxis> resampledAxes(const Args &args, llvm::ArrayRef<Dim> in, llvm::ArrayRef<Dim> out) {
   std::vector<ResampledAxis> axes;
@@ -172,10 +169,10 @@ Taps cubicTaps(Context &cx, const ResampledAxis &axis, bool alignCorners, DType 
   Elements start = floor(place);
   Elements share = place - start;
   auto at = [&](double offset) { return inside(cx, axis, start + offset); };
-  return {{at(-1.0), cubicFar(share + 1.0, slopeOfTaps)},
-          {at(0.0), cubicNear(share, slopeOfTaps)},
-          {at(1.0), cubicNear(1.0 - share, slopeOfTaps)},
-          {at(2.0), cubicFar(2.0 - share, slopeOfTaps)}};
+  return {{at(-1.0), cubicFar(share + 1.0, slopeOfCubicTaps)},
+          {at(0.0), cubicNear(share, slopeOfCubicTaps)},
+          {at(1.0), cubicNear(1.0 - share, slopeOfCubicTaps)},
+          {at(2.0), cubicFar(2.0 - share, slopeOfCubicTaps)}};
 }
 
 mlir::Value matrixOf(Context &cx, const Taps &taps, const ResampledAxis &axis, DType dtype) {

@@ -3,6 +3,7 @@
 
 #include "lowering/args.h"
 #include "lowering/context.h"
+#include "lowering/elements.h"
 
 #include <optional>
 #include <vector>
@@ -40,6 +41,12 @@ std::optional<int64_t> nearestRepeats(const ResampledAxis &axis, bool isExact, D
 Taps linearTaps(Context &cx, const ResampledAxis &axis, bool alignCorners, DType dtype);
 /// The four elements around the sample; those beyond the border are the ones at it.
 Taps cubicTaps(Context &cx, const ResampledAxis &axis, bool alignCorners, DType dtype);
+
+/// Keys' cubic kernel, for distances up to 1 and from 1 to 2; `a` is its slope at 1.
+Elements cubicNear(const Elements &x, double a);
+Elements cubicFar(const Elements &x, double a);
+/// The slope that torch has chosen for interpolation.
+inline constexpr double slopeOfCubicTaps = -0.75;
 
 /// The same as a matrix [out, in].
 mlir::Value matrixOf(Context &cx, const Taps &taps, const ResampledAxis &axis, DType dtype);

@@ -84,11 +84,9 @@ mlir::Value biasGradient(Context &cx, mlir::Value gradient) {
 /// Those that output_mask asks for.
 Values convolutionBackward(Context &cx, const Args &args) {
   Forward forward = forwardOf(args);
-  const auto *mask = args.get("output_mask").as<Argument::List>();
-  auto isWanted = [&](size_t index) { return *(*mask)[index].as<bool>(); };
-  return {isWanted(0) ? inputGradient(cx, forward) : mlir::Value(),
-          isWanted(1) ? weightGradient(cx, forward) : mlir::Value(),
-          isWanted(2) ? biasGradient(cx, forward.gradient) : mlir::Value()};
+  return {args.isWanted(0) ? inputGradient(cx, forward) : mlir::Value(),
+          args.isWanted(1) ? weightGradient(cx, forward) : mlir::Value(),
+          args.isWanted(2) ? biasGradient(cx, forward.gradient) : mlir::Value()};
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 #include "lowering/placement.h"
+#include "lowering/resampling.h"
 
 #include <algorithm>
 #include <numeric>
@@ -123,14 +124,12 @@ std::vector<Neighbour> nearestNeighbour(Context &cx, const SampledAxis &axis) {
   return {neighbourAt(cx, place, axis.size, place.constant(1.0), place.constant(0.0))};
 }
 
-/// Keys' cubic kernel with a = -0.75, over the four elements around; each is padded on its own.
+/// The four elements around; each is padded on its own.
 std::vector<Neighbour> cubicNeighbours(Context &cx, const SampledAxis &axis, Padding padding,
                                        bool alignCorners) {
-  constexpr double keys = -0.75;
+  constexpr double keys = slopeOfCubicTaps;
   Elements start = floor(axis.place);
   Elements share = axis.place - start;
-  auto near = [](const Elements &x) { return ((keys + 2.0) * x - (keys + 3.0)) * x * x + 1.0; };
-  auto far = [](const Elements &x) { return ((keys * x - 5.0 * keys) * x + 8.0 * keys) * x - 4.0 * keys; };
   auto nearSlope = [](const Elements &x) { return (3.0 * (keys + 2.0) * x - 2.0 * (keys + 3.0)) * x; };
   auto farSlope = [](const Elements &x) { return (3.0 * keys * x - 10.0 * keys) * x + 8.0 * keys; };
   auto at = [&](double offset, const Elements &weight, const Elements &slope) {
@@ -138,8 +137,10 @@ std::vector<Neighbour> cubicNeighbours(Context &cx, const SampledAxis &axis, Pad
                        slope);
   };
   Elements after = 1.0 - share;
-  return {at(-1.0, far(share + 1.0), farSlope(share + 1.0)), at(0.0, near(share), nearSlope(share)),
-          at(1.0, near(after), -nearSlope(after)), at(2.0, far(2.0 - share), -farSlope(2.0 - share))};
+  return {at(-1.0, cubicFar(share + 1.0, keys), farSlope(share + 1.0)),
+          at(0.0, cubicNear(share, keys), nearSlope(share)),
+          at(1.0, cubicNear(after, keys), -nearSlope(after)),
+          at(2.0, cubicFar(2.0 - share, keys), -farSlope(2.0 - share))};
 }
 
 /// What the caller asks for.
@@ -302,9 +303,8 @@ template <size_t spatialRank> Result<Values> gridSamplerBackward(Context &cx, co
   TORCHERE_ASSIGN(Samples samples, samplesOf(cx, args, spatialRank));
   DType dtype = Context::dtype(args.tensor("input")), compute = Context::dtype(samples.input);
   mlir::Value gradient = channelsFirst(cx, cx.convert(args.tensor("grad_output"), compute));
-  const auto *mask = args.get("output_mask").as<Argument::List>();
   mlir::Value ofInput;
-  if (*(*mask)[0].as<bool>())
+  if (args.isWanted(0))
     ofInput = cx.convert(inputGradient(cx, samples, gradient), dtype);
   return Values{ofInput, cx.convert(gridGradient(cx, samples, gradient), dtype)};
 }

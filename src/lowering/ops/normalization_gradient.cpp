@@ -44,15 +44,13 @@ Elements throughNormalization(Context &cx, const Elements &gradient, const Eleme
 /// Those that output_mask asks for, in the dtypes and shapes that the program gives them.
 template <class Input, class Weight, class Bias>
 Values wanted(Context &cx, const Args &args, Input input, Weight weight, Bias bias) {
-  const auto *mask = args.get("output_mask").as<Argument::List>();
-  auto isWanted = [&](size_t index) { return *(*mask)[index].as<bool>(); };
   auto asResult = [&](mlir::Value value, size_t index) {
     const TensorType &type = cx.resultType(index);
     return cx.reshape(cx.convert(value, type.dtype), type.shape);
   };
-  return {isWanted(0) ? asResult(input(), 0) : mlir::Value(),
-          isWanted(1) ? asResult(weight(), 1) : mlir::Value(),
-          isWanted(2) ? asResult(bias(), 2) : mlir::Value()};
+  return {args.isWanted(0) ? asResult(input(), 0) : mlir::Value(),
+          args.isWanted(1) ? asResult(weight(), 1) : mlir::Value(),
+          args.isWanted(2) ? asResult(bias(), 2) : mlir::Value()};
 }
 
 Values layerNormBackward(Context &cx, const Args &args) {
