@@ -72,6 +72,7 @@ ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)) {
   static const int registered = pthread_atfork(nullptr, nullptr, afterFork);
   static_cast<void>(registered);
   ranges_ = std::make_unique<Range[]>(threads_);
+  sleepers_ = std::make_unique<SleepingThread[]>(threads_ - 1);
   // A thread that spins on a core which another needs only delays it.
   spins_ = threads_ <= static_cast<int>(std::thread::hardware_concurrency()) ? kSpins : 0;
   forks_ = forks.load(std::memory_order_relaxed);
@@ -110,6 +111,8 @@ bool ThreadPool::isOfThisProcess() {
   new std::vector<std::thread>(std::move(workers_)); // leaked: there are no such threads to join
   workers_.clear();
   members_.store(0, std::memory_order_relaxed);
+  asleep_.store(0, std::memory_order_relaxed);
+  std::for_each_n(sleepers_.get(), threads_ - 1, [](SleepingThread &sleeper) { sleeper.forget(); });
   try {
     startThreads();
   } catch (const std::exception &) { // then callers do without: they take all parts themselves
@@ -174,6 +177,9 @@ void ThreadPool::publish(int64_t parts, PartFunction function, const void *body)
     ranges_[i].end = parts * (i + 1) / count;
   }
   members_.store(kOpen, std::memory_order_release);
+  if (spins_ > 0 && asleep_.load(std::memory_order_relaxed) > 0)
+    for (int i = 0, core = sched_getcpu(); i < threads_ - 1; ++i)
+      sleepers_[i].placeAwayFrom(core);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
 }
@@ -209,7 +215,7 @@ bool ThreadPool::join() {
   return false;
 }
 
-int ThreadPool::waitForJob(int seen) {
+int ThreadPool::waitForJob(int seen, SleepingThread &self) {
   using Clock = std::chrono::steady_clock;
   for (auto end = Clock::now() + kSpinTime; spins_ > 0 && Clock::now() < end;)
     for (int i = 0; i < kSpinsOfLook; ++i) {
@@ -218,7 +224,11 @@ int ThreadPool::waitForJob(int seen) {
         return now;
       pause();
     }
+  self.fallAsleep();
+  asleep_.fetch_add(1, std::memory_order_relaxed);
   generation_.wait(seen, std::memory_order_acquire);
+  asleep_.fetch_sub(1, std::memory_order_relaxed);
+  self.wakeUp();
   return generation_.load(std::memory_order_acquire);
 }
 
@@ -226,7 +236,7 @@ void ThreadPool::workerLoop(int home) {
   StandardFloats floats;
   insideJob = true;
   for (int seen = 0;;) {
-    seen = waitForJob(seen);
+    seen = waitForJob(seen, sleepers_[home - 1]);
     if (stop_.load(std::memory_order_relaxed))
       return;
     if (join()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cpu/kernels/isa.h"
+#include "cpu/kernels/sleeping_thread.h"
 
 #include <atomic>
 #include <cstddef>
@@ -64,17 +65,19 @@ private:
   void failJob(std::exception_ptr failure) noexcept;
   bool join();
   void workerLoop(int home);
-  int waitForJob(int seen);
+  int waitForJob(int seen, SleepingThread &self);
 
   const int threads_;
   std::vector<std::thread> workers_; ///< started again, while others call, in a process that was forked
   std::unique_ptr<Range[]> ranges_;  ///< one a thread; the caller's is the first
+  std::unique_ptr<SleepingThread[]> sleepers_; ///< one a worker
   PartFunction function_ = nullptr;
   const void *body_ = nullptr;
   int spins_ = 0;
   std::atomic<int> forks_{0}; ///< of the process's line when the threads were started; restarting: -1
   /// Counts the jobs; workers sleep on it.
   alignas(64) std::atomic<int> generation_{0};
+  std::atomic<int> asleep_{0}; ///< of the workers
   /// The workers in the current job; kOpen while others may join. The job's fields change only while it is 0.
   alignas(64) std::atomic<int> members_{0};
   std::atomic<bool> stop_{false};

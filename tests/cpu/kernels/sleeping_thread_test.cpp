@@ -1,0 +1,115 @@
+// The cores on which a thread may run, around its sleep.
+#include "cpu/kernels/sleeping_thread.h"
+
+#include "cpu/kernels/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <sched.h>
+#include <thread>
+#include <unistd.h>
+
+namespace torchere::cpu {
+namespace {
+
+cpu_set_t coresOf(int thread) {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  EXPECT_EQ(sched_getaffinity(thread, sizeof cores, &cores), 0);
+  return cores;
+}
+
+int firstOf(const cpu_set_t &cores) {
+  int core = 0;
+  while (!CPU_ISSET(core, &cores))
+    ++core;
+  return core;
+}
+
+TEST(SleepingThread, IsPlacedAwayFromACoreUntilItWakesUp) {
+  const cpu_set_t all = coresOf(0);
+  const int core = firstOf(all);
+  SleepingThread sleeper;
+  std::promise<int> asleep;
+  std::promise<void> placed;
+  cpu_set_t awake;
+  std::thread thread([&] {
+    sleeper.fallAsleep();
+    asleep.set_value(gettid());
+    placed.get_future().wait();
+    sleeper.wakeUp();
+    awake = coresOf(0);
+  });
+  const int number = asleep.get_future().get();
+  sleeper.placeAwayFrom(core);
+  cpu_set_t others = all;
+  if (CPU_COUNT(&all) > 1) // else the thread has no other core
+    CPU_CLR(core, &others);
+  const cpu_set_t during = coresOf(number);
+  sleeper.placeAwayFrom(firstOf(others)); // it is placed already
+  const cpu_set_t after = coresOf(number);
+  placed.set_value();
+  thread.join();
+  EXPECT_TRUE(CPU_EQUAL(&during, &others));
+  EXPECT_TRUE(CPU_EQUAL(&after, &others));
+  EXPECT_TRUE(CPU_EQUAL(&awake, &all));
+}
+
+TEST(SleepingThread, WhatSomeoneElseChangedStays) {
+  const cpu_set_t all = coresOf(0);
+  if (CPU_COUNT(&all) < 2)
+    GTEST_SKIP() << "needs two cores";
+  SleepingThread sleeper;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(firstOf(all), &one);
+  cpu_set_t awake;
+  std::thread([&] {
+    sleeper.fallAsleep();
+    sleeper.placeAwayFrom(firstOf(all));
+    sched_setaffinity(0, sizeof one, &one);
+    sleeper.wakeUp();
+    awake = coresOf(0);
+  }).join();
+  EXPECT_TRUE(CPU_EQUAL(&awake, &one));
+}
+
+TEST(SleepingThread, IsLeftAloneWhileAwake) {
+  const cpu_set_t all = coresOf(0);
+  SleepingThread sleeper;
+  sleeper.placeAwayFrom(firstOf(all));
+  sleeper.fallAsleep();
+  sleeper.placeAwayFrom(-1);
+  sleeper.placeAwayFrom(CPU_SETSIZE);
+  const cpu_set_t asleep = coresOf(0);
+  sleeper.wakeUp();
+  sleeper.placeAwayFrom(firstOf(all));
+  const cpu_set_t awake = coresOf(0);
+  EXPECT_TRUE(CPU_EQUAL(&asleep, &all));
+  EXPECT_TRUE(CPU_EQUAL(&awake, &all));
+}
+
+/// The threads of a pool that slept may run everywhere in the job that woke them.
+TEST(SleepingThread, APoolsThreadsKeepTheirCores) {
+  ThreadPool pool(2);
+  const cpu_set_t all = coresOf(0);
+  for (int round = 0; round < 20; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2)); // longer than threads spin
+    std::atomic<int> begun = 0, same = 0;
+    pool.parallelFor(2, [&](int64_t) {
+      ++begun;
+      auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+      while (begun < 2 && std::chrono::steady_clock::now() < end) // so that both threads take one
+        std::this_thread::yield();
+      const cpu_set_t own = coresOf(0);
+      same += CPU_EQUAL(&own, &all) != 0;
+    });
+    EXPECT_EQ(same, 2);
+  }
+}
+
+} // namespace
+} // namespace torchere::cpu
