@@ -139,7 +139,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(Stepped, stepped, ffi::Ffi::Bind().Ctx<ffi::State<
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # a process registers one library's kernels
 def library(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kernels")
     (folder / "kernels.cpp").write_text(SOURCE)
