@@ -51,14 +51,24 @@ def _built_version() -> str:
 
 
 def _peak(threads: int) -> dict[str, float | None]:
-    """What bench/machine_peak.cpp measures; nothing where there is no compiler."""
+    found = _measured("machine_peak.cpp", str(threads))
+    return found or {"gigaflops": None, "gigabytes_per_second": None}
+
+
+def measure_round_trip() -> float | None:
+    """Nanoseconds of a cache line from one core to another and back, now. None on one core."""
+    return _measured("round_trip.cpp")
+
+
+def _measured(source: str, *arguments: str) -> Any:
+    """What a program of bench/ prints; None where there is no compiler."""
     compiler = shutil.which("g++") or shutil.which("c++")
     if not compiler:
-        return {"gigaflops": None, "gigabytes_per_second": None}
-    source = Path(__file__).resolve().parent / "machine_peak.cpp"
+        return None
+    path = Path(__file__).resolve().parent / source
     with tempfile.TemporaryDirectory() as folder:
-        program = f"{folder}/machine_peak"
+        program = f"{folder}/{path.stem}"
         options = ["-std=c++20", "-O3", "-march=native", "-pthread"]
-        subprocess.run([compiler, *options, source, "-o", program], check=True)
-        result = subprocess.run([program, str(threads)], check=True, capture_output=True, text=True)
+        subprocess.run([compiler, *options, path, "-o", program], check=True)
+        result = subprocess.run([program, *arguments], check=True, capture_output=True, text=True)
     return json.loads(result.stdout)

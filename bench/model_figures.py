@@ -32,7 +32,10 @@ CALLS = """The median of all rounds, with the middle half of them. "floor" is wh
 the measured peak, or reading all weights once at the measured bandwidth, whichever is longer. (Where the
 processor's cache holds the weights, a call can be quicker.)"""
 RATIOS = """How many times as quick as the quickest other engine: the median of the rounds' ratios, in each of
-which both ran one after the other, and the middle half of them. 1 and more: ours is the quicker."""
+which both ran one after the other, and the middle half of them. 1 and more: ours is the quicker.
+The last column is how long a line of the cache took from one core to another and back, before and after the
+model. It takes several times as long where cores do not share a cache; then all engines need longer for small
+models."""
 EXPORTING = """Seconds, and by how many MiB the process grew at its peak. Each contains torch.export, which is
 shown alone too. The memory of the model itself does not count."""
 LOADING = """From the file (for torch, from the module) to the first result: in a first process / in a second
@@ -109,14 +112,20 @@ def _ratios(figures: Figures) -> str:
     for row in figures["models"]:
         ratios = paired_ratios(row)
         if not ratios:
-            rows.append([row["model"], "-", "-"])
+            rows.append([row["model"], "-", "-", "-"])
             continue
         quartiles = statistics.quantiles(ratios, n=4, method="inclusive") if len(ratios) > 1 else ratios * 3
         medians.append(statistics.median(ratios))
-        rows.append([row["model"], f"{medians[-1]:.2f}", f"{quartiles[0]:.2f} - {quartiles[2]:.2f}"])
+        middle = f"{quartiles[0]:.2f} - {quartiles[2]:.2f}"
+        rows.append([row["model"], f"{medians[-1]:.2f}", middle, _round_trips(row)])
     if medians:
-        rows.append(["geometric mean", f"{statistics.geometric_mean(medians):.2f}", ""])
-    return _table(["model", "ratio", "middle half"], rows)
+        rows.append(["geometric mean", f"{statistics.geometric_mean(medians):.2f}", "", ""])
+    return _table(["model", "ratio", "middle half", "round trip, ns"], rows)
+
+
+def _round_trips(row: Figures) -> str:
+    measured = [f"{trip:.0f}" for trip in row.get("round_trip_ns", []) if trip is not None]
+    return ", ".join(measured) or "-"
 
 
 def _call_cell(engine: Figures | None) -> str:

@@ -27,7 +27,7 @@ import numpy as np
 import torch
 from engines import ENGINES, Engine
 from further_models import FURTHER
-from machine import describe_machine
+from machine import describe_machine, measure_round_trip
 from model_figures import as_markdown, as_svg
 from model_files import EXPORTS, describe, read_calls
 from nine_models import NINE, SMALL, Model, find
@@ -191,7 +191,9 @@ class Bench:
                 self.figures["exports"][name] = self.exported(name)
         workers = {name: self.start(name) for name in self.options.engines if ENGINES[name].is_here()}
         try:
+            before = measure_round_trip()
             self.take_turns({name: worker for name, worker in workers.items() if worker})
+            self.figures["round_trip_ns"] = [before, measure_round_trip()]
         finally:
             for worker in filter(None, workers.values()):
                 worker.__exit__()

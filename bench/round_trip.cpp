@@ -1,0 +1,61 @@
+// How long a line of the cache takes from one core to another and back, in nanoseconds: one JSON number, the
+// median of several rounds, of two threads wherever the system runs them; null on one core. Cores that share
+// a cache take 50 to 100 ns, others several times as long; then what one thread computes costs the next one
+// more to read, and engines that divide each op among threads are slower. The host of a virtual machine may
+// move its cores from one case to the other at any time.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+namespace {
+
+constexpr int kRounds = 9;
+constexpr int kTrips = 20'000;
+
+struct alignas(64) Line {
+  std::atomic<int> value{0};
+};
+
+/// The other thread answers every odd number with the next one.
+double secondsOfRound(Line &line) {
+  using Clock = std::chrono::steady_clock;
+  line.value.store(0);
+  std::thread other([&] {
+    for (int trip = 0; trip < kTrips; ++trip) {
+      while (line.value.load(std::memory_order_acquire) != 2 * trip + 1) {
+      }
+      line.value.store(2 * trip + 2, std::memory_order_release);
+    }
+  });
+  Clock::time_point begin;
+  for (int trip = 0; trip < kTrips; ++trip) {
+    if (trip == kTrips / 10) // the thread has begun
+      begin = Clock::now();
+    line.value.store(2 * trip + 1, std::memory_order_release);
+    while (line.value.load(std::memory_order_acquire) != 2 * trip + 2) {
+    }
+  }
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  other.join();
+  return seconds / (kTrips - kTrips / 10);
+}
+
+} // namespace
+
+int main() {
+  if (std::thread::hardware_concurrency() < 2) {
+    std::puts("null");
+    return 0;
+  }
+  static Line line;
+  std::array<double, kRounds> rounds;
+  for (double &round : rounds)
+    round = secondsOfRound(line);
+  std::nth_element(rounds.begin(), rounds.begin() + kRounds / 2, rounds.end());
+  std::printf("%.0f\n", rounds[kRounds / 2] * 1e9);
+  return 0;
+}
