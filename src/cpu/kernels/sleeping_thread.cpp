@@ -7,8 +7,7 @@
 namespace torchere::cpu {
 
 void SleepingThread::fallAsleep() {
-  if (thread_ == 0)
-    thread_ = gettid();
+  thread_ = gettid(); // a forked process has other threads
   if (sched_getaffinity(0, sizeof allowed_, &allowed_) == 0)
     state_.store(Asleep, std::memory_order_release);
 }

@@ -27,7 +27,7 @@ private:
   enum State { Awake, Asleep, Placing, Placed };
 
   std::atomic<State> state_{Awake};
-  int thread_ = 0;    ///< the system's number; from its first sleep on
+  int thread_ = 0;    ///< the system's number, as of fallAsleep
   cpu_set_t allowed_; ///< what the thread may use, as of fallAsleep
   cpu_set_t placed_;  ///< what it may use while it is Placed
 };

@@ -58,6 +58,28 @@ TEST(SleepingThread, IsPlacedAwayFromACoreUntilItWakesUp) {
   EXPECT_TRUE(CPU_EQUAL(&awake, &all));
 }
 
+/// As in a forked process, where another thread takes the place of the parent's.
+TEST(SleepingThread, IsTheThreadThatFellAsleepLast) {
+  const cpu_set_t all = coresOf(0);
+  if (CPU_COUNT(&all) < 2)
+    GTEST_SKIP() << "needs two cores";
+  SleepingThread sleeper;
+  sleeper.fallAsleep();
+  sleeper.forget();
+  cpu_set_t during, awake;
+  std::thread([&] {
+    sleeper.fallAsleep();
+    sleeper.placeAwayFrom(firstOf(all));
+    during = coresOf(0);
+    sleeper.wakeUp();
+    awake = coresOf(0);
+  }).join();
+  const cpu_set_t own = coresOf(0);
+  EXPECT_FALSE(CPU_ISSET(firstOf(all), &during));
+  EXPECT_TRUE(CPU_EQUAL(&awake, &all));
+  EXPECT_TRUE(CPU_EQUAL(&own, &all));
+}
+
 TEST(SleepingThread, WhatSomeoneElseChangedStays) {
   const cpu_set_t all = coresOf(0);
   if (CPU_COUNT(&all) < 2)
