@@ -73,6 +73,8 @@ def test_the_models_bench_writes_its_figures(tmp_path):
         assert len(ours["rounds_ms"]) == figures["rounds"]
         assert row["flops"] > 0
         assert row["exports"]["Torchère"]["seconds"] > 0
+        assert len(row["round_trip_ns"]) == 2  # None on one core
+        assert all(trip is None or trip > 0 for trip in row["round_trip_ns"])
     table = (tmp_path / "models.md").read_text()
     assert all(f"\n| {row['model']} | " in table for row in rows)
     assert (tmp_path / "models.svg").read_text().count("<rect") >= 2 * len(rows)
