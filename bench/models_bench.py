@@ -191,9 +191,9 @@ class Bench:
                 self.figures["exports"][name] = self.exported(name)
         workers = {name: self.start(name) for name in self.options.engines if ENGINES[name].is_here()}
         try:
-            before = measure_round_trip()
+            self.figures["round_trip_ns"] = [settled_round_trip()]
             self.take_turns({name: worker for name, worker in workers.items() if worker})
-            self.figures["round_trip_ns"] = [before, measure_round_trip()]
+            self.figures["round_trip_ns"].append(settled_round_trip())
         finally:
             for worker in filter(None, workers.values()):
                 worker.__exit__()
@@ -245,6 +245,12 @@ class Bench:
                     continue
                 if number:
                     figures["rounds_ms"].append(statistics.median(times))
+
+
+def settled_round_trip() -> float | None:
+    """Once threads of the engines no longer spin."""
+    time.sleep(2 * SETTLING)
+    return measure_round_trip()
 
 
 def choose(options: argparse.Namespace) -> list[Model]:

@@ -1,8 +1,8 @@
 // How long a line of the cache takes from one core to another and back, in nanoseconds: one JSON number, the
-// median of several rounds, of two threads wherever the system runs them; null on one core. Cores that share
-// a cache take 50 to 100 ns, others several times as long; then what one thread computes costs the next one
-// more to read, and engines that divide each op among threads are slower. The host of a virtual machine may
-// move its cores from one case to the other at any time.
+// median of several rounds, between the first and the last core that the process may use; null if it has one.
+// Cores that share a cache take 50 to 100 ns, others several times as long; then what one thread computes
+// costs the next one more to read, and engines that divide each op among threads are slower. The host of a
+// virtual machine may move its cores from one case to the other at any time.
 
 #include <algorithm>
 #include <array>
@@ -29,11 +29,19 @@ void waitFor(const Line &line, int value) {
       std::this_thread::yield();
 }
 
-/// The other thread answers every odd number with the next one.
-double secondsOfRound(Line &line) {
+void runOn(int core) {
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(core, &only);
+  sched_setaffinity(0, sizeof only, &only);
+}
+
+/// The thread on the other core answers every odd number with the next one.
+double secondsOfRound(Line &line, int otherCore) {
   using Clock = std::chrono::steady_clock;
   line.value.store(0);
   std::thread other([&] {
+    runOn(otherCore);
     for (int trip = 0; trip < kTrips; ++trip) {
       waitFor(line, 2 * trip + 1);
       line.value.store(2 * trip + 2, std::memory_order_release);
@@ -55,14 +63,22 @@ double secondsOfRound(Line &line) {
 
 int main() {
   cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) < 2) {
+  CPU_ZERO(&cores);
+  sched_getaffinity(0, sizeof cores, &cores);
+  if (CPU_COUNT(&cores) < 2) {
     std::puts("null");
     return 0;
   }
+  int first = 0, last = CPU_SETSIZE - 1;
+  while (!CPU_ISSET(first, &cores))
+    ++first;
+  while (!CPU_ISSET(last, &cores))
+    --last;
+  runOn(first);
   static Line line;
   std::array<double, kRounds> rounds;
   for (double &round : rounds)
-    round = secondsOfRound(line);
+    round = secondsOfRound(line, last);
   std::nth_element(rounds.begin(), rounds.begin() + kRounds / 2, rounds.end());
   std::printf("%.0f\n", rounds[kRounds / 2] * 1e9);
   return 0;
