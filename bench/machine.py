@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import json
 import os
@@ -62,13 +63,21 @@ def measure_round_trip() -> float | None:
 
 def _measured(source: str, *arguments: str) -> Any:
     """What a program of bench/ prints; None where there is no compiler."""
+    folder = _compiled(source)
+    if not folder:
+        return None
+    command = [f"{folder.name}/{Path(source).stem}", *arguments]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+@functools.cache
+def _compiled(source: str) -> tempfile.TemporaryDirectory[str] | None:
+    """The folder with the program, as long as this process runs."""
     compiler = shutil.which("g++") or shutil.which("c++")
     if not compiler:
         return None
     path = Path(__file__).resolve().parent / source
-    with tempfile.TemporaryDirectory() as folder:
-        program = f"{folder}/{path.stem}"
-        options = ["-std=c++20", "-O3", "-march=native", "-pthread"]
-        subprocess.run([compiler, *options, path, "-o", program], check=True)
-        result = subprocess.run([program, *arguments], check=True, capture_output=True, text=True)
-    return json.loads(result.stdout)
+    folder = tempfile.TemporaryDirectory()
+    options = ["-std=c++20", "-O3", "-march=native", "-pthread"]
+    subprocess.run([compiler, *options, path, "-o", f"{folder.name}/{path.stem}"], check=True)
+    return folder

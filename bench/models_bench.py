@@ -191,9 +191,7 @@ class Bench:
                 self.figures["exports"][name] = self.exported(name)
         workers = {name: self.start(name) for name in self.options.engines if ENGINES[name].is_here()}
         try:
-            self.figures["round_trip_ns"] = [settled_round_trip()]
             self.take_turns({name: worker for name, worker in workers.items() if worker})
-            self.figures["round_trip_ns"].append(settled_round_trip())
         finally:
             for worker in filter(None, workers.values()):
                 worker.__exit__()
@@ -232,6 +230,7 @@ class Bench:
     def take_turns(self, workers: dict[str, Worker]) -> None:
         """Each round lets every engine run once, and begins with another one."""
         names = list(workers)
+        self.figures["round_trip_ns"] = [settled_round_trip()]
         for number in range(self.options.rounds + 1):  # the first warms up
             for name in names[number % len(names) :] + names[: number % len(names)]:
                 figures = self.figures["engines"][name]
@@ -245,6 +244,7 @@ class Bench:
                     continue
                 if number:
                     figures["rounds_ms"].append(statistics.median(times))
+        self.figures["round_trip_ns"].append(settled_round_trip())
 
 
 def settled_round_trip() -> float | None:

@@ -17,7 +17,8 @@ public:
   void fallAsleep();
   void wakeUp();
 
-  /// Whether the thread sleeps and is not placed yet; it may wake up meanwhile. Any one thread may call.
+  /// Of who wakes it, one at a time. Nothing, unless the thread sleeps and is not placed yet; it may wake up
+  /// meanwhile.
   void placeAwayFrom(int core);
 
   /// Of a process that was forked, where the thread is not.

@@ -177,7 +177,7 @@ void ThreadPool::publish(int64_t parts, PartFunction function, const void *body)
     ranges_[i].end = parts * (i + 1) / count;
   }
   members_.store(kOpen, std::memory_order_release);
-  if (spins_ > 0 && asleep_.load(std::memory_order_relaxed) > 0)
+  if (asleep_.load(std::memory_order_relaxed) > 0)
     for (int i = 0, core = sched_getcpu(); i < threads_ - 1; ++i)
       sleepers_[i].placeAwayFrom(core);
   generation_.fetch_add(1, std::memory_order_release);
@@ -224,12 +224,20 @@ int ThreadPool::waitForJob(int seen, SleepingThread &self) {
         return now;
       pause();
     }
+  if (spins_ > 0)
+    sleepToBePlaced(seen, self);
+  else // there are fewer cores than threads, so none is better than another
+    generation_.wait(seen, std::memory_order_acquire);
+  return generation_.load(std::memory_order_acquire);
+}
+
+/// Until there is another job; who publishes it says where the thread wakes up.
+void ThreadPool::sleepToBePlaced(int seen, SleepingThread &self) {
   self.fallAsleep();
   asleep_.fetch_add(1, std::memory_order_relaxed);
   generation_.wait(seen, std::memory_order_acquire);
   asleep_.fetch_sub(1, std::memory_order_relaxed);
   self.wakeUp();
-  return generation_.load(std::memory_order_acquire);
 }
 
 void ThreadPool::workerLoop(int home) {

@@ -66,6 +66,7 @@ private:
   bool join();
   void workerLoop(int home);
   int waitForJob(int seen, SleepingThread &self);
+  void sleepToBePlaced(int seen, SleepingThread &self);
 
   const int threads_;
   std::vector<std::thread> workers_; ///< started again, while others call, in a process that was forked
@@ -77,7 +78,7 @@ private:
   std::atomic<int> forks_{0}; ///< of the process's line when the threads were started; restarting: -1
   /// Counts the jobs; workers sleep on it.
   alignas(64) std::atomic<int> generation_{0};
-  std::atomic<int> asleep_{0}; ///< of the workers
+  std::atomic<int> asleep_{0}; ///< workers that can be placed
   /// The workers in the current job; kOpen while others may join. The job's fields change only while it is 0.
   alignas(64) std::atomic<int> members_{0};
   std::atomic<bool> stop_{false};

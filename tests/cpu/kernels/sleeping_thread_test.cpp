@@ -29,6 +29,19 @@ int firstOf(const cpu_set_t &cores) {
   return core;
 }
 
+/// What a new thread may use that is placed away from a core, does something, and wakes up.
+template <class Body> cpu_set_t coresAfterSleep(SleepingThread &sleeper, int core, const Body &placed) {
+  cpu_set_t awake;
+  std::thread([&] {
+    sleeper.fallAsleep();
+    sleeper.placeAwayFrom(core);
+    placed();
+    sleeper.wakeUp();
+    awake = coresOf(0);
+  }).join();
+  return awake;
+}
+
 TEST(SleepingThread, IsPlacedAwayFromACoreUntilItWakesUp) {
   const cpu_set_t all = coresOf(0);
   const int core = firstOf(all);
@@ -66,14 +79,8 @@ TEST(SleepingThread, IsTheThreadThatFellAsleepLast) {
   SleepingThread sleeper;
   sleeper.fallAsleep();
   sleeper.forget();
-  cpu_set_t during, awake;
-  std::thread([&] {
-    sleeper.fallAsleep();
-    sleeper.placeAwayFrom(firstOf(all));
-    during = coresOf(0);
-    sleeper.wakeUp();
-    awake = coresOf(0);
-  }).join();
+  cpu_set_t during;
+  const cpu_set_t awake = coresAfterSleep(sleeper, firstOf(all), [&] { during = coresOf(0); });
   const cpu_set_t own = coresOf(0);
   EXPECT_FALSE(CPU_ISSET(firstOf(all), &during));
   EXPECT_TRUE(CPU_EQUAL(&awake, &all));
@@ -88,14 +95,8 @@ TEST(SleepingThread, WhatSomeoneElseChangedStays) {
   cpu_set_t one;
   CPU_ZERO(&one);
   CPU_SET(firstOf(all), &one);
-  cpu_set_t awake;
-  std::thread([&] {
-    sleeper.fallAsleep();
-    sleeper.placeAwayFrom(firstOf(all));
-    sched_setaffinity(0, sizeof one, &one);
-    sleeper.wakeUp();
-    awake = coresOf(0);
-  }).join();
+  const cpu_set_t awake =
+      coresAfterSleep(sleeper, firstOf(all), [&] { sched_setaffinity(0, sizeof one, &one); });
   EXPECT_TRUE(CPU_EQUAL(&awake, &one));
 }
 
