@@ -1,12 +1,8 @@
 // The cores on which a thread may run, around its sleep.
 #include "cpu/kernels/sleeping_thread.h"
 
-#include "cpu/kernels/thread_pool.h"
-
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
 #include <future>
 #include <sched.h>
 #include <thread>
@@ -113,25 +109,6 @@ TEST(SleepingThread, IsLeftAloneWhileAwake) {
   const cpu_set_t awake = coresOf(0);
   EXPECT_TRUE(CPU_EQUAL(&asleep, &all));
   EXPECT_TRUE(CPU_EQUAL(&awake, &all));
-}
-
-/// The threads of a pool that slept may run everywhere in the job that woke them.
-TEST(SleepingThread, APoolsThreadsKeepTheirCores) {
-  ThreadPool pool(2);
-  const cpu_set_t all = coresOf(0);
-  for (int round = 0; round < 20; ++round) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2)); // longer than threads spin
-    std::atomic<int> begun = 0, same = 0;
-    pool.parallelFor(2, [&](int64_t) {
-      ++begun;
-      auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-      while (begun < 2 && std::chrono::steady_clock::now() < end) // so that both threads take one
-        std::this_thread::yield();
-      const cpu_set_t own = coresOf(0);
-      same += CPU_EQUAL(&own, &all) != 0;
-    });
-    EXPECT_EQ(same, 2);
-  }
 }
 
 } // namespace

@@ -4,14 +4,25 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <sched.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
 namespace torchere::cpu {
 namespace {
+
+/// Of two parts, that each begins on a thread of its own: each counts itself, and waits for the other one.
+void awaitBoth(std::atomic<int> &begun) {
+  ++begun;
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (begun < 2 && std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
+}
 
 TEST(ThreadPool, RunsEveryPartOnce) {
   for (int threads : {0, 1, 2, 3, 8}) {
@@ -43,6 +54,23 @@ TEST(ThreadPool, WakesAfterItsThreadsSlept) {
   }
 }
 
+/// The threads of a pool that slept may run everywhere in the job that woke them.
+TEST(ThreadPool, WokenThreadsKeepTheirCores) {
+  ThreadPool pool(2);
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  for (int round = 0; round < 20; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2)); // longer than threads spin
+    std::atomic<int> begun = 0, same = 0;
+    pool.parallelFor(2, [&](int64_t) {
+      awaitBoth(begun);
+      cpu_set_t own;
+      same += sched_getaffinity(0, sizeof own, &own) == 0 && CPU_EQUAL(&own, &all);
+    });
+    EXPECT_EQ(same, 2);
+  }
+}
+
 TEST(ThreadPool, CallersDoNotWaitForEachOther) {
   ThreadPool pool(2);
   std::atomic<int64_t> total{0};
@@ -69,10 +97,7 @@ static bool runsTwoAtOnce(ThreadPool &pool) {
   std::atomic<int> come{0};
   std::atomic<bool> met{false};
   pool.parallelFor(2, [&](int64_t) {
-    auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    ++come;
-    while (come < 2 && std::chrono::steady_clock::now() < end)
-      std::this_thread::yield();
+    awaitBoth(come);
     if (come == 2)
       met = true;
   });
@@ -149,10 +174,7 @@ TEST(ThreadPool, ThreadsTakePartsAfterAFailure) {
   std::thread::id takers[2];
   pool.parallelFor(2, [&](int64_t part) { // waits for the other one, which needs a thread of its own then
     takers[part] = std::this_thread::get_id();
-    ++begun;
-    auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (begun < 2 && std::chrono::steady_clock::now() < end)
-      std::this_thread::yield();
+    awaitBoth(begun);
   });
   EXPECT_NE(takers[0], takers[1]);
 }
