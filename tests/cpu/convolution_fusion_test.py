@@ -666,3 +666,33 @@ def test_norms_and_products_take_rows_of_channels():
     assert printed == (
         "norm, matmul, layout, convolution, layout, matmul, layout, convolution, layout, norm, matmul"
     )
+
+
+BOTTLENECKS = """
+class Bottleneck(nn.Module):
+    def __init__(self, kernel, stride, shares):
+        super().__init__()
+        self.shares = shares
+        self.first = nn.Sequential(conv(16, 72, 1), norm(72), nn.Hardswish())
+        windows = conv(72, 72, kernel, stride, kernel // 2, groups=72)
+        self.windows = nn.Sequential(windows, norm(72), nn.ReLU())
+        self.last = nn.Sequential(conv(72, 16, 1), norm(16))
+    def forward(self, x):
+        middle = self.first(x)
+        result = self.last(self.windows(middle))
+        return (result, middle.amax((2, 3))) if self.shares else result
+
+for kernel, stride in (3, 1), (5, 2):
+    model, x = Bottleneck(kernel, stride, False), torch.randn(2, 16, 20, 18)
+    check("bottleneck", model, (2, 16, 20, 18))
+    program = torchere.export(model, (x,))
+    print(*[row.kernel for row in program.profile(x).rows], sep=", ")
+program = torchere.export(Bottleneck(3, 1, True).eval(), (x,))
+print([row.kernel for row in program.profile(x).rows].count("convolution"))
+"""
+
+
+def test_windows_of_each_channel_join_the_convolution_before_them():
+    """Unless something else reads its result."""
+    pair = "layout, convolution pair, convolution, layout"
+    assert run(BEGINNING + BOTTLENECKS)[0] == [pair, pair, "3"]

@@ -1,4 +1,4 @@
-// Implements ConvolutionStep.
+// Implements ConvolutionStep and ConvolutionPairStep.
 #include "cpu/execute/convolution_step.h"
 
 #include "cpu/execute/blocked_steps.h"
@@ -20,16 +20,16 @@ static std::string layoutOf(const ConvolutionPlan &plan, const View &weights) {
                      fmt::join(shape.padding, "x"), weights.offset, fmt::join(weights.strides, " "));
 }
 
-ConvolutionStep::ConvolutionStep(const ConvolutionPlan &plan, ConvolutionViews views)
+PlannedConvolution::PlannedConvolution(const ConvolutionPlan &plan, ConvolutionViews views)
     : plan(plan), views(std::move(views)), cache(layoutOf(this->plan, this->views.weights)) {}
 
-BlockedTensor ConvolutionStep::inputOf(const ConvolutionPlan &plan, const Halo &halo) {
+static BlockedTensor inputOf(const ConvolutionPlan &plan, const Halo &halo) {
   const ConvolutionShape &shape = plan.shape;
   return {nullptr, shape.inputImages(), shape.inputChannels, shape.inputHeight, shape.inputWidth,
           halo,    floatLanes(plan.isa)};
 }
 
-BlockedTensor ConvolutionStep::resultOf(const ConvolutionPlan &plan, const Halo &halo) {
+static BlockedTensor resultOf(const ConvolutionPlan &plan, const Halo &halo) {
   const ConvolutionShape &shape = plan.shape;
   return {nullptr,
           shape.batch,
@@ -40,7 +40,7 @@ BlockedTensor ConvolutionStep::resultOf(const ConvolutionPlan &plan, const Halo 
           floatLanes(plan.isa)};
 }
 
-Result<Packed> ConvolutionStep::packedWeights(const Frame &frame) const {
+Result<Packed> PlannedConvolution::packedWeights(const Frame &frame) const {
   PackedCache::Pack pack = [&]() -> Result<Packed> {
     TORCHERE_ASSIGN(std::shared_ptr<std::byte[]> memory, PackedRegion::allocate(packedBytes()));
     int64_t strides[5];
@@ -59,59 +59,91 @@ Result<Packed> ConvolutionStep::packedWeights(const Frame &frame) const {
   return pack();
 }
 
-double ConvolutionStep::flops() const {
+double PlannedConvolution::flops() const {
   const ConvolutionShape &shape = plan.shape;
   return 2.0 * double(shape.batch) / double(shape.depth.output) * double(shape.depth.tapCount()) *
          double(shape.outputChannels) * double(shape.outputHeight) * double(shape.outputWidth) *
          double(shape.inputChannels / shape.groups) * double(shape.kernel[0] * shape.kernel[1]);
 }
 
-bool ConvolutionStep::packs(BufferId buffer) const {
-  return views.argument && buffer == views.weights.buffer && buffer != views.input.buffer;
-}
-
-void ConvolutionStep::addPackings(std::vector<Packing> &packings) const {
+void PlannedConvolution::addPackings(std::vector<Packing> &packings) const {
   if (views.argument)
     packings.push_back({*views.argument, cache.layoutName(), packedBytes()});
 }
 
-Status ConvolutionStep::prepare(const Frame &frame) const {
+Status PlannedConvolution::prepare(const Frame &frame) const {
   if (views.argument && frame.origins[*views.argument].isWeight)
     TORCHERE_TRY(packedWeights(frame));
   return {};
 }
 
-Status ConvolutionStep::run(const Frame &frame) const {
-  TORCHERE_ASSIGN(Packed weights, packedWeights(frame));
-  auto at = [&](const View &view) { return reinterpret_cast<float *>(frame.at(view)); };
+static float *floatsAt(const Frame &frame, const View &view) {
+  return reinterpret_cast<float *>(frame.at(view));
+}
+
+ConvolutionArgs PlannedConvolution::argsAt(const Frame &frame, const Packed &weights) const {
   ConvolutionArgs args;
   args.plan = plan;
   args.weights = reinterpret_cast<const float *>(weights.get());
+  if (views.bias)
+    args.epilogue.bias = floatsAt(frame, *views.bias);
+  if (views.residual) {
+    args.residual = resultOf(plan, views.residualHalo);
+    args.residual.data = floatsAt(frame, *views.residual);
+  }
+  args.addsResidualLast = views.addsResidualLast;
+  if (views.slopes)
+    args.slopes = floatsAt(frame, *views.slopes);
+  if (views.factors) {
+    args.factors = floatsAt(frame, *views.factors);
+    args.shifts = floatsAt(frame, *views.shifts);
+  }
+  args.epilogue.activation = views.activation;
+  return args;
+}
+
+void PlannedConvolution::addInput(const Frame &frame, ConvolutionArgs &args) const {
+  args.workspace = frame.at(views.workspace);
   if (plan.kind == ConvolutionKind::Planar) {
     args.planar = planarAt(frame, views.input);
   } else {
     args.input = inputOf(plan, views.inputHalo);
-    args.input.data = at(views.input);
+    args.input.data = floatsAt(frame, views.input);
   }
+}
+
+void PlannedConvolution::addOutput(const Frame &frame, ConvolutionArgs &args) const {
   args.output = resultOf(plan, views.resultHalo);
-  args.output.data = at(views.result);
-  if (views.bias)
-    args.epilogue.bias = at(*views.bias);
-  if (views.residual) {
-    args.residual = resultOf(plan, views.residualHalo);
-    args.residual.data = at(*views.residual);
-  }
-  args.addsResidualLast = views.addsResidualLast;
-  if (views.slopes)
-    args.slopes = at(*views.slopes);
-  if (views.factors) {
-    args.factors = at(*views.factors);
-    args.shifts = at(*views.shifts);
-  }
-  args.epilogue.activation = views.activation;
-  args.workspace = frame.at(views.workspace);
+  args.output.data = floatsAt(frame, views.result);
+}
+
+Status ConvolutionStep::run(const Frame &frame) const {
+  TORCHERE_ASSIGN(Packed weights, convolution.packedWeights(frame));
+  ConvolutionArgs args = convolution.argsAt(frame, weights);
+  convolution.addInput(frame, args);
+  convolution.addOutput(frame, args);
   convolve(frame.context, args);
   return {};
+}
+
+Status ConvolutionPairStep::run(const Frame &frame) const {
+  TORCHERE_ASSIGN(Packed weights, first.packedWeights(frame));
+  TORCHERE_ASSIGN(Packed windows, depthwise.packedWeights(frame));
+  ConvolutionArgs ofFirst = first.argsAt(frame, weights), ofDepthwise = depthwise.argsAt(frame, windows);
+  first.addInput(frame, ofFirst);
+  depthwise.addOutput(frame, ofDepthwise);
+  convolvePair(frame.context, ofFirst, ofDepthwise);
+  return {};
+}
+
+Status ConvolutionPairStep::prepare(const Frame &frame) const {
+  TORCHERE_TRY(first.prepare(frame));
+  return depthwise.prepare(frame);
+}
+
+void ConvolutionPairStep::addPackings(std::vector<Packing> &packings) const {
+  first.addPackings(packings);
+  depthwise.addPackings(packings);
 }
 
 /// Also of those that are the same number in memory.
@@ -172,8 +204,7 @@ static Status checkWorkspace(const ConvolutionPlan &plan) {
                 "a copy of the input: expected fewer than {} elements", mostElements);
 }
 
-/// What the kernel reads and writes.
-Status ConvolutionStep::verify(const PlanLimits &limits) const {
+Status PlannedConvolution::verifyInput(const PlanLimits &limits) const {
   const ConvolutionShape &shape = plan.shape;
   bool isPlanar = plan.kind == ConvolutionKind::Planar;
   if (isPlanar) {
@@ -188,9 +219,20 @@ Status ConvolutionStep::verify(const PlanLimits &limits) const {
     TORCHERE_TRY(checkBlocks(input, limits.isa()));
     TORCHERE_TRY(limits.readsDense(views.input, DType::F32, input.elements()));
   }
+  return limits.writesDense(views.workspace, DType::U8,
+                            plan.workspaceBytes(isPlanar ? Halo() : views.inputHalo));
+}
+
+Status PlannedConvolution::verifyResult(const PlanLimits &limits) const {
+  return limits.writesDense(views.result, DType::F32, resultOf(plan, views.resultHalo).elements());
+}
+
+/// Weights, what belongs to each channel, and the residual.
+static Status verifyOperands(const ConvolutionPlan &plan, const ConvolutionViews &views,
+                             const PlanLimits &limits) {
+  const ConvolutionShape &shape = plan.shape;
   BlockedTensor result = resultOf(plan, views.resultHalo);
   TORCHERE_TRY(checkBlocks(result, limits.isa()));
-  TORCHERE_TRY(limits.writesDense(views.result, DType::F32, result.elements()));
   TORCHERE_TRY(limits.packs(views.weights, DType::F32, views.argument, views.isConstant));
   TORCHERE_TRY(expectShape("weights", views.weights.shape,
                            {shape.outputChannels, shape.inputChannels / shape.groups, shape.kernel[0],
@@ -206,13 +248,10 @@ Status ConvolutionStep::verify(const PlanLimits &limits) const {
     TORCHERE_TRY(checkBlocks(residual, limits.isa()));
     TORCHERE_TRY(limits.readsDense(*views.residual, DType::F32, residual.elements()));
   }
-  TORCHERE_TRY(checkWorkspace(plan));
-  return limits.writesDense(views.workspace, DType::U8,
-                            plan.workspaceBytes(isPlanar ? Halo() : views.inputHalo));
+  return {};
 }
 
-/// The form is the one that this processor's kernels have for the shape.
-Status ConvolutionStep::restore(const PlanLimits &limits) {
+Status PlannedConvolution::restore(const PlanLimits &limits) {
   TORCHERE_TRY(checkShape(plan.shape));
   ConvolutionPlan expected =
       planConvolution(plan.shape, limits.isa(), plan.kind == ConvolutionKind::Planar,
@@ -222,9 +261,25 @@ Status ConvolutionStep::restore(const PlanLimits &limits) {
                       "a convolution of this shape: got the form {}, expected {}", int(plan.kind),
                       int(expected.kind)));
   plan = expected;
-  TORCHERE_TRY(verify(limits));
+  TORCHERE_TRY(checkWorkspace(plan));
+  TORCHERE_TRY(verifyOperands(plan, views, limits));
   cache = PackedCache(layoutOf(plan, views.weights));
   return {};
+}
+
+Status ConvolutionStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(convolution.restore(limits));
+  TORCHERE_TRY(convolution.verifyInput(limits));
+  return convolution.verifyResult(limits);
+}
+
+Status ConvolutionPairStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(first.restore(limits));
+  TORCHERE_TRY(depthwise.restore(limits));
+  TORCHERE_TRY(expect(canJoin(first.plan, depthwise.plan) && !first.views.residual,
+                      "a convolution and a depthwise one of its result: got others"));
+  TORCHERE_TRY(first.verifyInput(limits));
+  return depthwise.verifyResult(limits);
 }
 
 } // namespace torchere::cpu

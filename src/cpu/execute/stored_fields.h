@@ -185,6 +185,9 @@ template <> struct Fields<ConvolutionViews> {
                     object.argument, object.isConstant);
   }
 };
+template <> struct Fields<PlannedConvolution> {
+  static auto of(auto &object) { return std::tie(object.plan, object.views); }
+};
 template <> struct Fields<PoolingArgs> {
   static auto of(auto &object) {
     return std::tie(object.average, object.countPadding, object.kernel, object.stride, object.padding,

@@ -49,6 +49,7 @@ constexpr StoredClass storedClasses[] = {
     storedClass<ComputedPadStep>(),
     storedClass<ComputedSliceStep>(),
     storedClass<ComplexProductStep>(),
+    storedClass<ConvolutionPairStep>(),
     storedClass<ConvolutionStep>(),
     storedClass<CopyStep>(),
     storedClass<CountedLoopStep>(),

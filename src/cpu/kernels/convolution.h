@@ -178,6 +178,14 @@ struct ConvolutionArgs {
 };
 void convolve(const Context &context, const ConvolutionArgs &args);
 
+/// Whether a depthwise convolution may be computed together with the one whose result it reads: images in two
+/// dimensions, one of tiles without groups, phases and dilation.
+bool canJoin(const ConvolutionPlan &first, const ConvolutionPlan &depthwise);
+
+/// Both, whose middle is never stored: bands of its rows lie in the threads' scratch memory, which their
+/// caches hold. `first.output` and `depthwise.input` are not read.
+void convolvePair(const Context &context, const ConvolutionArgs &first, const ConvolutionArgs &depthwise);
+
 struct PoolingArgs {
   bool average = false;
   bool countPadding = true; ///< of an average: divide by the whole window

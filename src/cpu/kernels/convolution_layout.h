@@ -36,6 +36,7 @@ struct Panels {
     return of * vectorsOfGroup + inGroup(panel - of * ofGroup);
   }
   int64_t vectors(int64_t panel) const { return fewest + (panel - group(panel) * ofGroup < wider ? 1 : 0); }
+  int64_t most() const { return fewest + (wider > 0 ? 1 : 0); } ///< vectors of a panel
   int64_t count;
   int64_t ofGroup;
   int64_t vectorsOfGroup;

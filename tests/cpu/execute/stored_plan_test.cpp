@@ -421,7 +421,7 @@ Change convolutionInDepth(const DepthWindow &depth, int64_t dilation = 1,
       last(views);
     ConvolutionPlan convolution = planConvolution(shape, Isa::Baseline, false, false);
     convolution.shape.dilation[1] = dilation;
-    add<ConvolutionStep>(plan, convolution, views);
+    add<ConvolutionStep>(plan, PlannedConvolution(convolution, views));
   };
 }
 
@@ -447,6 +447,54 @@ TEST(StoredPlan, WhatFollowsAnActivationIsAllThere) {
               "step 0, of : factors of channels without shifts, or shifts without factors");
   EXPECT_EQ(refused([](ConvolutionViews &views) { views.addsResidualLast = true; }),
             "step 0, of : a residual to be added last: got none");
+}
+
+TEST(StoredPlan, PairsOfConvolutionsFitEachOther) {
+  auto refused = [](const std::function<void(ConvolutionShape &, ConvolutionViews &)> &first,
+                    const std::function<void(ConvolutionShape &, ConvolutionViews &)> &last) {
+    return refusal([=](Plan &plan) {
+      int64_t lanes = floatLanes(Isa::Baseline);
+      ConvolutionShape point, window;
+      point.inputHeight = point.outputHeight = window.inputHeight = window.outputHeight = 2;
+      point.inputWidth = point.outputWidth = window.inputWidth = window.outputWidth = 1;
+      point.inputChannels = 1;
+      point.outputChannels = window.inputChannels = window.outputChannels = window.groups = 2;
+      ConvolutionViews ofPoint, ofWindow;
+      ofPoint.input = floats(argument, {2 * lanes});
+      ofPoint.weights = floats(constant, {2, 1, 1, 1, 1});
+      ofPoint.workspace = denseView(scratch, ElementType::U8, {0});
+      ofWindow.weights = floats(constant, {2, 1, 1, 1, 1});
+      ofWindow.result = floats(result, {2 * lanes});
+      ofPoint.isConstant = ofWindow.isConstant = true;
+      first(point, ofPoint);
+      last(window, ofWindow);
+      auto planned = [](const ConvolutionShape &shape, const ConvolutionViews &views) {
+        return PlannedConvolution(planConvolution(shape, Isa::Baseline, false, false), views);
+      };
+      add<ConvolutionPairStep>(plan, planned(point, ofPoint), planned(window, ofWindow));
+    });
+  };
+  auto as = [](ConvolutionShape &, ConvolutionViews &) {};
+  constexpr auto unfit = "step 0, of : a convolution and a depthwise one of its result: got others";
+  int64_t lanes = floatLanes(Isa::Baseline);
+  EXPECT_EQ(refused(as, as), "accepted");
+  EXPECT_EQ(refused(as, [](ConvolutionShape &shape,
+                           ConvolutionViews &) { shape.inputHeight = shape.outputHeight = 1; }),
+            unfit);
+  EXPECT_EQ(refused([](ConvolutionShape &shape, ConvolutionViews &) { shape.batch = 2; }, as), unfit);
+  EXPECT_EQ(refused([&](ConvolutionShape &,
+                        ConvolutionViews &views) { views.residual = floats(argument, {2 * lanes}); },
+                    as),
+            unfit);
+  EXPECT_EQ(
+      refused([&](ConvolutionShape &, ConvolutionViews &views) { views.input = floats(argument, {lanes}); },
+              as),
+      fmt::format("step 0, of : elements: got {}, expected {}", lanes, 2 * lanes));
+  EXPECT_EQ(refused(as, [&](ConvolutionShape &,
+                            ConvolutionViews &views) { views.result = floats(result, {lanes}); }),
+            fmt::format("step 0, of : elements: got {}, expected {}", lanes, 2 * lanes));
+  EXPECT_EQ(refused(as, [](ConvolutionShape &shape, ConvolutionViews &) { shape.kernel[0] = 0; }),
+            "step 0, of : kernel: got 0, expected 1 to 4096");
 }
 
 TEST(StoredPlan, WindowsAcrossImagesLieInThem) {

@@ -164,9 +164,12 @@ NamedAttribute depthAttribute(Builder &builder, const DepthWindow &d) {
       "depth", builder.getDenseI64ArrayAttr({d.input, d.output, d.kernel, d.stride, d.padding, d.dilation}));
 }
 
-DepthWindow depthIn(Operation *op) {
-  ArrayRef<int64_t> d = kernelIntegers(op, "depth");
+static DepthWindow depthOf(ArrayRef<int64_t> d) {
   return {d[0], d[1], d[2], d[3], d[4], d[5]};
+}
+
+DepthWindow depthIn(Operation *op) {
+  return depthOf(kernelIntegers(op, "depth"));
 }
 
 SmallVector<NamedAttribute> attributesOf(OpBuilder &builder, const ConvolutionCall &call) {
@@ -198,11 +201,13 @@ SmallVector<NamedAttribute> attributesOf(OpBuilder &builder, const ConvolutionCa
       flag("residual_last", call.addsResidualLast)};
 }
 
-ConvolutionCall convolutionCallIn(Operation *op) {
+ConvolutionCall convolutionCallIn(DictionaryAttr attributes) {
+  auto integers = [&](StringRef name) { return attributes.getAs<DenseI64ArrayAttr>(name).asArrayRef(); };
+  auto flag = [&](StringRef name) { return attributes.getAs<BoolAttr>(name).getValue(); };
   ConvolutionCall call;
   ConvolutionShape &s = call.shape;
-  ArrayRef<int64_t> input = kernelIntegers(op, "input"), output = kernelIntegers(op, "output");
-  ArrayRef<int64_t> window = kernelIntegers(op, "window");
+  ArrayRef<int64_t> input = integers("input"), output = integers("output"), window = integers("window");
+  ArrayRef<int64_t> halos = integers("halos");
   s = {.batch = input[0],
        .inputChannels = input[1],
        .inputHeight = input[2],
@@ -211,28 +216,28 @@ ConvolutionCall convolutionCallIn(Operation *op) {
        .outputHeight = output[1],
        .outputWidth = output[2],
        .groups = window[0],
-       .depth = depthIn(op)};
+       .depth = depthOf(integers("depth"))};
   for (size_t axis = 0; axis < 2; ++axis) {
     s.kernel[axis] = window[1 + axis];
     s.stride[axis] = window[3 + axis];
     s.padding[axis] = window[5 + axis];
     s.dilation[axis] = window[7 + axis];
-    s.phases[axis] = kernelIntegers(op, "phases")[axis];
+    s.phases[axis] = integers("phases")[axis];
   }
-  llvm::copy(kernelIntegers(op, "input_order"), call.inputOrder.begin());
-  llvm::copy(kernelIntegers(op, "weights_order"), call.weightsOrder.begin());
-  call.inputHalo = haloIn(op, 0);
-  call.residualHalo = haloIn(op, 1);
-  call.outputHalo = haloIn(op, 2);
-  call.activation = static_cast<Activation>(kernelInteger(op, "activation"));
-  call.isPlanar = kernelFlag(op, "planar");
-  call.mayUseWinograd = kernelFlag(op, "winograd");
-  call.isMirrored = kernelFlag(op, "mirrored");
-  call.hasBias = kernelFlag(op, "bias");
-  call.hasResidual = kernelFlag(op, "residual");
-  call.hasSlopes = kernelFlag(op, "slopes");
-  call.hasFactors = kernelFlag(op, "factors");
-  call.addsResidualLast = kernelFlag(op, "residual_last");
+  llvm::copy(integers("input_order"), call.inputOrder.begin());
+  llvm::copy(integers("weights_order"), call.weightsOrder.begin());
+  call.inputHalo = {halos[0], halos[1]};
+  call.residualHalo = {halos[2], halos[3]};
+  call.outputHalo = {halos[4], halos[5]};
+  call.activation = static_cast<Activation>(attributes.getAs<IntegerAttr>("activation").getInt());
+  call.isPlanar = flag("planar");
+  call.mayUseWinograd = flag("winograd");
+  call.isMirrored = flag("mirrored");
+  call.hasBias = flag("bias");
+  call.hasResidual = flag("residual");
+  call.hasSlopes = flag("slopes");
+  call.hasFactors = flag("factors");
+  call.addsResidualLast = flag("residual_last");
   return call;
 }
 
@@ -265,7 +270,7 @@ StringRef nameOf(Activation activation) {
 } // namespace
 
 std::string describeConvolution(Operation *op, Isa isa) {
-  ConvolutionCall call = convolutionCallIn(op);
+  ConvolutionCall call = convolutionCallIn(kernelAttributes(op));
   bool isScaled = op->getOperand(1).getDefiningOp<stablehlo::MulOp>() != nullptr;
   StringRef kind = call.shape.phaseCount() > 1 ? "transposed" : nameOf(call.plan(isa).kind);
   bool addsFirst = call.hasResidual && !call.addsResidualLast;

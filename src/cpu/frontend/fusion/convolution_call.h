@@ -3,6 +3,9 @@
 // Its operands are the input (blocked, or planar in the first layer), the weights, then the bias (a whole
 // number of blocks), the residual (blocked), and what lies behind the activation (each like the bias):
 // slopes, factors and shifts; if there are such. Its result is blocked.
+//
+// A call of the kernel of pairs has the attributes of both, as `first` and `depthwise`, and the operands of
+// the first one, then those of the depthwise one behind its input.
 #pragma once
 
 #include "cpu/frontend/fusion/blocked_value.h"
@@ -34,6 +37,7 @@ struct ConvolutionCall {
   Halo outputHalo;
   Activation activation = Activation::None;
 
+  unsigned operandCount() const { return 2u + hasBias + hasResidual + hasSlopes + 2u * hasFactors; }
   bool isDilated() const { return inputDilation[0] * inputDilation[1] > 1; }
   ConvolutionPlan plan(Isa isa) const { return planConvolution(shape, isa, isPlanar, mayUseWinograd); }
 };
@@ -62,8 +66,7 @@ mlir::Value createUnchangedChannels(mlir::OpBuilder &builder, mlir::RankedTensor
                                     stablehlo::ConvDimensionNumbersAttr numbers);
 
 llvm::SmallVector<mlir::NamedAttribute> attributesOf(mlir::OpBuilder &builder, const ConvolutionCall &call);
-/// From the attributes of a kernel call.
-ConvolutionCall convolutionCallIn(mlir::Operation *op);
+ConvolutionCall convolutionCallIn(mlir::DictionaryAttr attributes);
 
 /// The form of a call, and what is fused into it.
 std::string describeConvolution(mlir::Operation *op, Isa isa);

@@ -55,4 +55,7 @@ int64_t fuseWideIslands(mlir::func::FuncOp function);
 /// set.
 int64_t fuseConvolutions(mlir::func::FuncOp function, Isa isa);
 
+/// Puts one call in place of a convolution on blocks and of the depthwise one that alone reads its result.
+int64_t fuseConvolutionPairs(mlir::func::FuncOp function, Isa isa);
+
 } // namespace torchere::cpu

@@ -78,8 +78,12 @@ bool isKernelCall(Operation *op, StringRef kernel) {
   return target.consume_front(kernelPrefix) && (kernel.empty() || target == kernel);
 }
 
+DictionaryAttr kernelAttributes(Operation *op) {
+  return op->getAttrOfType<DictionaryAttr>("backend_config");
+}
+
 Attribute kernelAttribute(Operation *op, StringRef name) {
-  auto attributes = op->getAttrOfType<DictionaryAttr>("backend_config");
+  DictionaryAttr attributes = kernelAttributes(op);
   return attributes ? attributes.get(name) : Attribute();
 }
 

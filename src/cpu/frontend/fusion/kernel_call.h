@@ -31,7 +31,10 @@ void replaceByShapedCall(mlir::Operation *op, llvm::StringRef kernel, mlir::Valu
 /// Whether the op is a call of the kernel, or of any if the name is empty.
 bool isKernelCall(mlir::Operation *op, llvm::StringRef kernel = {});
 
-/// An attribute of such a call; null if it has none of that name.
+/// The attributes of such a call; null if it has none.
+mlir::DictionaryAttr kernelAttributes(mlir::Operation *op);
+
+/// One of them; null if there is none of that name.
 mlir::Attribute kernelAttribute(mlir::Operation *op, llvm::StringRef name);
 
 /// Those that a kernel's calls always have, by their types.

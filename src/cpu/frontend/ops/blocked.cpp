@@ -133,30 +133,34 @@ Result<View> planarInput(Planner &planner, mlir::Value value, const PlanarOrder 
   return dimensionsInOrder(dense, order);
 }
 
-Result<bool> planConvolutionCall(Planner &planner, Operation *op) {
-  ConvolutionCall call = convolutionCallIn(op);
+/// A convolution but for its result, without the input if that is null. `operands` begin with the weights;
+/// what is read is added to `reads`.
+Result<PlannedConvolution> planOperands(Planner &planner, const ConvolutionCall &call, mlir::Value input,
+                                        ValueRange operands, std::vector<View> &reads) {
   ConvolutionPlan plan = call.plan(planner.isa());
   ConvolutionViews views;
-  if (call.isPlanar) {
-    TORCHERE_ASSIGN(views.input, planarInput(planner, op->getOperand(0), call.inputOrder));
-  } else {
-    TORCHERE_ASSIGN(views.input, planner.viewDense(op->getOperand(0)));
+  if (input && call.isPlanar) {
+    TORCHERE_ASSIGN(views.input, planarInput(planner, input, call.inputOrder));
+  } else if (input) {
+    TORCHERE_ASSIGN(views.input, planner.viewDense(input));
   }
-  TORCHERE_ASSIGN(View weights, planner.view(op->getOperand(1)));
+  TORCHERE_ASSIGN(View weights, planner.view(operands.front()));
   views.argument = planner.argumentOf(weights);
   views.isConstant = planner.isConstant(weights);
   views.weights = dimensionsInOrder(weights, call.weightsOrder);
   if (call.isMirrored)
     views.weights = reversed(views.weights, Sizes{2, 3, 4});
-  std::vector<View> reads{views.input, views.weights};
-  unsigned next = 2;
+  if (input)
+    reads.push_back(views.input);
+  reads.push_back(views.weights);
+  unsigned next = 1;
   for (auto [has, view] : {std::pair(call.hasBias, &views.bias),
                            {call.hasResidual, &views.residual},
                            {call.hasSlopes, &views.slopes},
                            {call.hasFactors, &views.factors},
                            {call.hasFactors, &views.shifts}})
     if (has) {
-      TORCHERE_ASSIGN(*view, planner.viewDense(op->getOperand(next++)));
+      TORCHERE_ASSIGN(*view, planner.viewDense(operands[next++]));
       reads.push_back(**view);
     }
   views.inputHalo = call.inputHalo;
@@ -164,10 +168,41 @@ Result<bool> planConvolutionCall(Planner &planner, Operation *op) {
   views.resultHalo = call.outputHalo;
   views.addsResidualLast = call.addsResidualLast;
   views.activation = call.activation;
+  return PlannedConvolution(plan, std::move(views));
+}
+
+View allocateWorkspace(Planner &planner, const ConvolutionCall &call) {
+  return planner.allocate(ElementType::U8, {call.plan(planner.isa()).workspaceBytes(call.inputHalo)});
+}
+
+Result<bool> planConvolutionCall(Planner &planner, Operation *op) {
+  ConvolutionCall call = convolutionCallIn(kernelAttributes(op));
+  std::vector<View> reads;
+  TORCHERE_ASSIGN(PlannedConvolution convolution,
+                  planOperands(planner, call, op->getOperand(0), op->getOperands().drop_front(), reads));
+  ConvolutionViews &views = convolution.views;
   views.result = planner.allocate(op->getResult(0));
-  views.workspace = planner.allocate(ElementType::U8, {plan.workspaceBytes(call.inputHalo)});
+  views.workspace = allocateWorkspace(planner, call);
   std::vector<View> writes{views.result, views.workspace};
-  planner.emit(std::make_unique<ConvolutionStep>(plan, std::move(views)), reads, writes);
+  planner.emit(std::make_unique<ConvolutionStep>(std::move(convolution)), reads, writes);
+  return true;
+}
+
+Result<bool> planConvolutionPair(Planner &planner, Operation *op) {
+  auto callOf = [&](StringRef name) {
+    return convolutionCallIn(cast<DictionaryAttr>(kernelAttribute(op, name)));
+  };
+  ConvolutionCall call = callOf("first"), window = callOf("depthwise");
+  std::vector<View> reads;
+  ValueRange operands = op->getOperands();
+  TORCHERE_ASSIGN(PlannedConvolution first,
+                  planOperands(planner, call, operands.front(), operands.drop_front(), reads));
+  TORCHERE_ASSIGN(PlannedConvolution depthwise,
+                  planOperands(planner, window, {}, operands.drop_front(call.operandCount()), reads));
+  depthwise.views.result = planner.allocate(op->getResult(0));
+  first.views.workspace = allocateWorkspace(planner, call);
+  std::vector<View> writes{depthwise.views.result, first.views.workspace};
+  planner.emit(std::make_unique<ConvolutionPairStep>(std::move(first), std::move(depthwise)), reads, writes);
   return true;
 }
 
@@ -307,6 +342,7 @@ void addBlocked(PlannerTable &table) {
   table.addCall("torchere_cpu.channel_norm", planChannelNorm);
   table.addCall("torchere_cpu.choose_channels", planChannelChoice);
   table.addCall("torchere_cpu.convolution", planConvolutionCall);
+  table.addCall("torchere_cpu.convolution_pair", planConvolutionPair);
   table.addCall("torchere_cpu.from_blocked", planFromBlocked);
   table.addCall("torchere_cpu.global_average", planGlobalAverage);
   table.addCall("torchere_cpu.group_norm", planGroupNorm);

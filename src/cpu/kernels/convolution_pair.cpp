@@ -1,0 +1,172 @@
+// A convolution and a depthwise one of its result: a panel of channels at a time, by bands of rows that stay
+// in the L2 cache.
+#include "cpu/kernels/blocked_rows.h"
+#include "cpu/kernels/convolver.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace torchere::cpu {
+
+namespace {
+
+constexpr int64_t kMiddleBytes = 320 << 10; ///< of a panel's rows in between
+constexpr int64_t kPartWork = 200000;       ///< multiply-adds
+constexpr int kMiddle = 0;                  // scratch
+
+} // namespace
+
+class ConvolutionPair {
+public:
+  ConvolutionPair(const Context &context, const ConvolutionArgs &first, const ConvolutionArgs &depthwise);
+  void run();
+
+private:
+  using Range = Convolver::Range;
+  int64_t chooseBands() const;
+  void runPart(int64_t image, int64_t panel, const Range &rows) const;
+
+  /// Rows of the middle that rows of the output read, and maybe some above and below the image.
+  Range middleOf(const Range &rows) const {
+    int64_t begin = rows.begin * window_.stride[0] - window_.padding[0];
+    return {begin, begin + (rows.count() - 1) * window_.stride[0] + extent_};
+  }
+
+  const Context &context_;
+  const ConvolutionArgs &first_, &depthwise_;
+  const ConvolutionShape &shape_, &window_; ///< of the first, of the depthwise one
+  ConvolutionSource source_;
+  Panels panels_;
+  int64_t extent_;  ///< rows of the middle that an output row reads
+  int64_t overlap_; ///< that the next one reads too
+  int64_t step_;    ///< output rows that are computed at a time
+  BlockedTensor middle_;
+};
+
+ConvolutionPair::ConvolutionPair(const Context &context, const ConvolutionArgs &first,
+                                 const ConvolutionArgs &depthwise)
+    : context_(context), first_(first), depthwise_(depthwise), shape_(first.plan.shape),
+      window_(depthwise.plan.shape), panels_(first.plan) {
+  extent_ = (window_.kernel[0] - 1) * window_.dilation[0] + 1;
+  overlap_ = std::max<int64_t>(extent_ - window_.stride[0], 0);
+  middle_ = {nullptr,
+             1,
+             shape_.outputChannels,
+             0,
+             shape_.outputWidth,
+             {0, depthwise.plan.inputHalo().columns},
+             floatLanes(first.plan.isa)};
+  int64_t rowBytes = middle_.paddedWidth() * middle_.lanes * panels_.most() * int64_t(sizeof(float));
+  int64_t fitting = (kMiddleBytes / rowBytes - extent_) / window_.stride[0] + 1;
+  // What the next rows read too is moved, and should be little.
+  step_ =
+      std::clamp(fitting, std::max<int64_t>(divideUp(overlap_, window_.stride[0]), 1), window_.outputHeight);
+  middle_.height = (step_ - 1) * window_.stride[0] + extent_;
+}
+
+/// Of each image and panel: as many as give all threads as much to do, but rows where bands meet are computed
+/// for both.
+int64_t ConvolutionPair::chooseBands() const {
+  int64_t threads = context_.pool.threads(), all = window_.outputHeight;
+  int64_t work = first_.plan.weightElements() * shape_.batch * shape_.outputHeight * shape_.outputWidth;
+  int64_t most = std::min({2 * threads, all, divideUp(work, kPartWork)});
+  int64_t best = 1;
+  double least = 0;
+  for (int64_t bands = 1; bands <= most; bands += bands < 4 ? 1 : bands) {
+    int64_t parts = shape_.batch * bands * panels_.count, longest = 0;
+    auto blocksBefore = [&](int64_t part) {
+      return part / panels_.count * panels_.vectorsOfGroup + panels_.begin(part % panels_.count);
+    };
+    for (int64_t thread = 0; thread < threads; ++thread)
+      longest = std::max(longest, blocksBefore(partBegin(parts, threads, thread + 1)) -
+                                      blocksBefore(partBegin(parts, threads, thread)));
+    double rows = double(all * window_.stride[0] + overlap_ * (bands - 1)) / double(bands);
+    if (bands == 1 || double(longest) * rows < least) {
+      least = double(longest) * rows;
+      best = bands;
+    }
+  }
+  return best;
+}
+
+void ConvolutionPair::run() {
+  if (shape_.batch == 0)
+    return;
+  source_ = findSource(context_, first_, first_.plan);
+  int64_t bands = chooseBands(), all = window_.outputHeight;
+  context_.pool.parallelFor(shape_.batch * bands * panels_.count, [&](int64_t part) {
+    int64_t panel = part % panels_.count, band = part / panels_.count % bands;
+    runPart(part / panels_.count / bands, panel,
+            {partBegin(all, bands, band), partBegin(all, bands, band + 1)});
+  });
+}
+
+/// All blocks of a panel, in rows of an image.
+void ConvolutionPair::runPart(int64_t image, int64_t panel, const Range &rows) const {
+  int64_t row = middle_.paddedWidth() * middle_.lanes, plane = middle_.plane();
+  int64_t begin = panels_.begin(panel), end = begin + panels_.vectors(panel);
+  auto *memory =
+      static_cast<float *>(ThreadPool::scratch((end - begin) * plane * int64_t(sizeof(float)), kMiddle));
+  auto eachBlock = [&](auto body) {
+    for (int64_t block = begin; block < end; ++block)
+      body(block, memory + (block - begin) * plane);
+  };
+  auto clear = [&](int64_t from, int64_t to) {
+    if (from < to)
+      eachBlock([&](int64_t, float *first) {
+        std::memset(first + from * row, 0, (to - from) * row * sizeof(float));
+      });
+  };
+  ConvolutionArgs args = first_;
+  args.output = middle_;
+  args.output.data = memory - begin * plane;
+  Convolver first(context_, args), depthwise(context_, depthwise_);
+  first.prepare(source_);
+  depthwise.prepare({nullptr, 0, plane, row, middle_.lanes, {window_.stride[0], window_.stride[1]}});
+  const float *input = source_.data + image * source_.imageStride;
+  Range there{0, 0}; // rows of the middle that lie in memory
+  for (int64_t next = rows.begin; next < rows.end;) {
+    Range now{next, std::min(next + step_, rows.end)}, needed = middleOf(now);
+    next = now.end;
+    int64_t moved = std::max<int64_t>(there.end - needed.begin, 0);
+    if (there.count() == 0)
+      moved = 0;
+    if (moved > 0 && there.begin != needed.begin)
+      eachBlock([&](int64_t, float *block) {
+        std::memmove(block, block + (needed.begin - there.begin) * row, moved * row * sizeof(float));
+      });
+    int64_t from = needed.begin + moved;
+    there = needed;
+    int64_t inside = std::clamp<int64_t>(0, from, needed.end);
+    int64_t outside = std::clamp<int64_t>(shape_.outputHeight, inside, needed.end);
+    clear(from - needed.begin, inside - needed.begin);
+    clear(outside - needed.begin, needed.end - needed.begin);
+    if (inside < outside) {
+      first.source_.data = input + needed.begin * shape_.stride[0] * source_.rowStride;
+      first.runBand({{0, 1}, {inside - needed.begin, outside - needed.begin}, {panel, panel + 1}});
+    }
+    depthwise.source_.data = memory - begin * plane +
+                             (middle_.halo.columns - window_.padding[1]) * middle_.lanes -
+                             now.begin * window_.stride[0] * row;
+    eachBlock([&](int64_t block, float *) {
+      depthwise.depthwiseRows(image, block, now);
+      depthwise.finishRows(image, block, now);
+    });
+  }
+}
+
+bool canJoin(const ConvolutionPlan &first, const ConvolutionPlan &depthwise) {
+  const ConvolutionShape &s = first.shape, &w = depthwise.shape;
+  bool isOfTiles = first.kind == ConvolutionKind::Direct || first.kind == ConvolutionKind::Planar;
+  auto isFlat = [](const DepthWindow &depth) { return depth.input * depth.output * depth.kernel == 1; };
+  return isOfTiles && depthwise.kind == ConvolutionKind::Depthwise && s.groups == 1 && s.phaseCount() == 1 &&
+         w.phaseCount() == 1 && s.dilation[0] * s.dilation[1] == 1 && isFlat(s.depth) && isFlat(w.depth) &&
+         s.outputHeight > 1 && s.batch == w.batch && s.outputChannels == w.inputChannels &&
+         s.outputHeight == w.inputHeight && s.outputWidth == w.inputWidth && first.isa == depthwise.isa;
+}
+
+void convolvePair(const Context &context, const ConvolutionArgs &first, const ConvolutionArgs &depthwise) {
+  ConvolutionPair(context, first, depthwise).run();
+}
+
+} // namespace torchere::cpu
