@@ -696,3 +696,21 @@ def test_windows_of_each_channel_join_the_convolution_before_them():
     """Unless something else reads its result."""
     pair = "layout, convolution pair, convolution, layout"
     assert run(BEGINNING + BOTTLENECKS)[0] == [pair, pair, "3"]
+
+
+GATES = """
+def gated(last):
+    layers = conv(3, 40, 3, 1, 1), norm(40), nn.ReLU(), Gate(40, 8, last), conv(40, 24, 1), norm(24)
+    return nn.Sequential(*layers)
+
+for name, last, size in (("sigmoid", nn.Sigmoid(), 23), ("hard sigmoid", nn.Hardsigmoid(), 23),
+                         ("no bound", nn.Softplus(), 23), ("small", nn.Sigmoid(), 11)):
+    check(name, gated(last), (2, 3, size, size))
+"""
+
+
+def test_gates_join_the_convolution_behind_them():
+    """If they are from 0 to 1, and an image has pixels enough."""
+    log = run(BEGINNING + GATES, TORCHERE_LOG="debug")[1]
+    fused = [line for line in log.splitlines() if "] fused:" in line and "convolution=4" in line]
+    assert [" gate=1" in line for line in fused] == [True, True, False, False]

@@ -99,6 +99,8 @@ ConvolutionArgs PlannedConvolution::argsAt(const Frame &frame, const Packed &wei
     args.shifts = floatsAt(frame, *views.shifts);
   }
   args.epilogue.activation = views.activation;
+  if (views.gate)
+    args.gate = floatsAt(frame, *views.gate);
   return args;
 }
 
@@ -248,6 +250,11 @@ static Status verifyOperands(const ConvolutionPlan &plan, const ConvolutionViews
     TORCHERE_TRY(checkBlocks(residual, limits.isa()));
     TORCHERE_TRY(limits.readsDense(*views.residual, DType::F32, residual.elements()));
   }
+  if (views.gate) {
+    TORCHERE_TRY(expect(canGate(plan), "a gate of a convolution that takes none"));
+    int64_t lanes = floatLanes(plan.isa), blocks = (shape.inputChannels + lanes - 1) / lanes;
+    TORCHERE_TRY(limits.readsDense(*views.gate, DType::F32, shape.batch * blocks * lanes));
+  }
   return {};
 }
 
@@ -276,7 +283,7 @@ Status ConvolutionStep::restore(const PlanLimits &limits) {
 Status ConvolutionPairStep::restore(const PlanLimits &limits) {
   TORCHERE_TRY(first.restore(limits));
   TORCHERE_TRY(depthwise.restore(limits));
-  TORCHERE_TRY(expect(canJoin(first.plan, depthwise.plan) && !first.views.residual,
+  TORCHERE_TRY(expect(canJoin(first.plan, depthwise.plan) && !first.views.residual && !first.views.gate,
                       "a convolution and a depthwise one of its result: got others"));
   TORCHERE_TRY(first.verifyInput(limits));
   return depthwise.verifyResult(limits);

@@ -20,6 +20,7 @@ struct ConvolutionViews {
   /// Behind the activation, of as many elements as the bias; factors and shifts or neither.
   std::optional<View> slopes, factors, shifts;
   bool addsResidualLast = false; ///< behind those
+  std::optional<View> gate;      ///< of the input: a pixel of each image, dense
   Halo inputHalo;
   Halo residualHalo;
   Halo resultHalo;

@@ -181,7 +181,7 @@ template <> struct Fields<ConvolutionViews> {
   static auto of(auto &object) {
     return std::tie(object.input, object.weights, object.result, object.workspace, object.bias,
                     object.residual, object.slopes, object.factors, object.shifts, object.addsResidualLast,
-                    object.inputHalo, object.residualHalo, object.resultHalo, object.activation,
+                    object.gate, object.inputHalo, object.residualHalo, object.resultHalo, object.activation,
                     object.argument, object.isConstant);
   }
 };

@@ -23,7 +23,8 @@ constexpr int64_t kPartPixels = 256;  ///< what a chunk reads of them stays in t
 constexpr int64_t kPartWork = 200000; ///< multiply-adds
 /// Reading a weight takes as long as so many multiply-adds on one that is in the cache.
 constexpr int64_t kWeightWork = 8;
-constexpr int kGroupStage = 4, kOffsets = 5, kLiveTaps = 6, kRowTaps = 7; // scratch; ConvolutionPair has 0
+constexpr int kGated = 1, kGroupStage = 4, kOffsets = 5, kLiveTaps = 6,
+              kRowTaps = 7; // scratch; ConvolutionPair has 0
 
 } // namespace
 
@@ -154,6 +155,19 @@ const float *Convolver::weightsAt(int64_t panel, int64_t block) const {
   int64_t depth = blocks_ * tapsPerBlock_ * depth_;
   return weights_ +
          (panels_.place(panel) * depth + block * tapsPerBlock_ * depth_ * panels_.vectors(panel)) * lanes_;
+}
+
+/// Those of the blocks at tile.b, each times the gate of its input channel.
+const float *Convolver::gatedWeights(int64_t image, const TileArgs &tile, const Range &blocks) const {
+  int64_t rows = blocks.count() * lanes_;
+  auto *gated =
+      static_cast<float *>(ThreadPool::scratch(rows * tile.bRowStride * int64_t(sizeof(float)), kGated));
+  kernels_.scaleRows({.input = static_cast<const float *>(tile.b),
+                      .factors = args_.gate + (image * imageBlocks_ + blocks.begin) * lanes_,
+                      .rows = rows,
+                      .columns = tile.bRowStride,
+                      .output = gated});
+  return gated;
 }
 
 /// What a chunk reads of the band stays in the L2 cache while the panels pass, and the next panel of weights
@@ -366,6 +380,8 @@ void Convolver::runImage(const Band &band, int64_t panel, const Chunk &chunk, co
                 std::min(chunk.blocks.end, depth.range.end * imageBlocks_)};
   tile.b = weightsAt(panel, run.blocks.begin);
   run.blocks = {run.blocks.begin - first, std::max(run.blocks.begin, run.blocks.end) - first};
+  if (args_.gate)
+    tile.b = gatedWeights(image, tile, run.blocks);
   run.taken = taps_;
   takeTaps(run, tile);
   ImageRun alongRows = run;
@@ -544,6 +560,13 @@ void convolvePhases(const Context &context, const ConvolutionArgs &args) {
 }
 
 } // namespace
+
+bool canGate(const ConvolutionPlan &plan) {
+  const ConvolutionShape &shape = plan.shape;
+  const DepthWindow &depth = shape.depth;
+  return plan.kind == ConvolutionKind::Direct && shape.groups == 1 && shape.phaseCount() == 1 &&
+         shape.kernel[0] * shape.kernel[1] == 1 && depth.input * depth.output * depth.kernel == 1;
+}
 
 void convolve(const Context &context, const ConvolutionArgs &args) {
   if (winogradPoints(args.plan.kind))

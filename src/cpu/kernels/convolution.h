@@ -171,12 +171,18 @@ struct ConvolutionArgs {
   const float *shifts = nullptr;
   /// The residual is added behind those, rather than before the activation.
   bool addsResidualLast = false;
+  /// What the input's channels are multiplied by: of each image a whole number of blocks. Only if canGate().
+  const float *gate = nullptr;
   void *workspace = nullptr;
 
   bool addsResidualFirst() const { return residual.data && !addsResidualLast; }
   bool hasLastStage() const { return slopes || factors || addsResidualLast; }
 };
 void convolve(const Context &context, const ConvolutionArgs &args);
+
+/// Whether the convolution may have a gate, which is multiplied into its weights: one of tiles on blocks,
+/// with windows of one pixel, without groups and depth.
+bool canGate(const ConvolutionPlan &plan);
 
 /// Whether a depthwise convolution may be computed together with the one whose result it reads: images in two
 /// dimensions, one of tiles without groups, phases and dilation.

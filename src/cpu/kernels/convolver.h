@@ -90,6 +90,7 @@ private:
   void runPanels(const Band &band, const Range &panels, const Chunk &chunk, Tiling (&tilings)[2]);
   void takeLanes(int64_t image, int64_t panel, const ImageRun &run, const TileArgs &tile) const;
   const float *weightsAt(int64_t panel, int64_t block) const;
+  const float *gatedWeights(int64_t image, const TileArgs &tile, const Range &blocks) const;
   void finishRow(int64_t block, const TileArgs &tile, float *pixel, const float *residual, int64_t pixels);
   bool hasFinish() const { return !isTileActivation(args_.epilogue.activation) || args_.hasLastStage(); }
   int64_t chunkBegin(int64_t chunk) const { return partBegin(blocks_, chunks_, chunk); }

@@ -214,6 +214,15 @@ struct LaneFactorsJob {
   int64_t residualRowStride = 0;
 };
 
+/// Dense rows of whole vectors, each times a factor of its own.
+struct RowFactorsJob {
+  const float *input = nullptr;
+  const float *factors = nullptr; ///< one a row
+  int64_t rows = 0;
+  int64_t columns = 0;
+  float *output = nullptr;
+};
+
 /// Lane i of each pixel becomes lane lanes[i] of the input's, or, from the number of lanes on, of the second.
 struct LaneChoiceJob {
   LanesJob pixels;
@@ -603,6 +612,7 @@ struct IsaKernels {
   /// The mean of each lane over the pixels, then the sum of the squares of what differs from it: two vectors.
   void (*laneMoments)(const LanesJob &job) = nullptr;
   void (*normLanes)(const LaneNormJob &job) = nullptr;
+  void (*scaleRows)(const RowFactorsJob &job) = nullptr;
   void (*scaleLanes)(const LaneFactorsJob &job) = nullptr;
   void (*chooseLanes)(const LaneChoiceJob &job) = nullptr;
   void (*sumContents)(const ContentsSumsJob &job) = nullptr;

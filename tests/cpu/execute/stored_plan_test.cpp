@@ -449,6 +449,31 @@ TEST(StoredPlan, WhatFollowsAnActivationIsAllThere) {
             "step 0, of : a residual to be added last: got none");
 }
 
+TEST(StoredPlan, GatesHaveAllChannelsOfEachImage) {
+  int64_t lanes = floatLanes(Isa::Baseline);
+  auto refused = [&](int64_t elements) {
+    return refusal([=](Plan &plan) {
+      ConvolutionShape shape;
+      shape.batch = 2;
+      shape.inputChannels = lanes + 1;
+      shape.outputChannels = shape.inputHeight = shape.inputWidth = 1;
+      shape.outputHeight = shape.outputWidth = 1;
+      ConvolutionViews views;
+      views.input = floats(argument, {4 * lanes});
+      views.weights = floats(constant, {1, lanes + 1, 1, 1, 1});
+      views.gate = floats(argument, {elements});
+      views.result = floats(result, {2 * lanes});
+      views.workspace = denseView(scratch, ElementType::U8, {0});
+      views.isConstant = true;
+      add<ConvolutionStep>(plan,
+                           PlannedConvolution(planConvolution(shape, Isa::Baseline, false, false), views));
+    });
+  };
+  EXPECT_EQ(refused(4 * lanes), "accepted");
+  EXPECT_EQ(refused(3 * lanes),
+            fmt::format("step 0, of : elements: got {}, expected {}", 3 * lanes, 4 * lanes));
+}
+
 TEST(StoredPlan, PairsOfConvolutionsFitEachOther) {
   auto refused = [](const std::function<void(ConvolutionShape &, ConvolutionViews &)> &first,
                     const std::function<void(ConvolutionShape &, ConvolutionViews &)> &last) {
@@ -493,6 +518,9 @@ TEST(StoredPlan, PairsOfConvolutionsFitEachOther) {
   EXPECT_EQ(refused(as, [&](ConvolutionShape &,
                             ConvolutionViews &views) { views.result = floats(result, {lanes}); }),
             fmt::format("step 0, of : elements: got {}, expected {}", lanes, 2 * lanes));
+  auto gated = [&](ConvolutionShape &, ConvolutionViews &views) { views.gate = floats(argument, {lanes}); };
+  EXPECT_EQ(refused(gated, as), unfit);
+  EXPECT_EQ(refused(as, gated), "step 0, of : a gate of a convolution that takes none");
   EXPECT_EQ(refused(as, [](ConvolutionShape &shape, ConvolutionViews &) { shape.kernel[0] = 0; }),
             "step 0, of : kernel: got 0, expected 1 to 4096");
 }

@@ -198,7 +198,8 @@ SmallVector<NamedAttribute> attributesOf(OpBuilder &builder, const ConvolutionCa
       flag("residual", call.hasResidual),
       flag("slopes", call.hasSlopes),
       flag("factors", call.hasFactors),
-      flag("residual_last", call.addsResidualLast)};
+      flag("residual_last", call.addsResidualLast),
+      flag("gate", call.hasGate)};
 }
 
 ConvolutionCall convolutionCallIn(DictionaryAttr attributes) {
@@ -238,6 +239,7 @@ ConvolutionCall convolutionCallIn(DictionaryAttr attributes) {
   call.hasSlopes = flag("slopes");
   call.hasFactors = flag("factors");
   call.addsResidualLast = flag("residual_last");
+  call.hasGate = flag("gate");
   return call;
 }
 

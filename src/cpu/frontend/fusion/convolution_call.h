@@ -1,8 +1,9 @@
 // ConvolutionCall: a call of the kernel of blocked convolutions, as attributes.
 //
 // Its operands are the input (blocked, or planar in the first layer), the weights, then the bias (a whole
-// number of blocks), the residual (blocked), and what lies behind the activation (each like the bias):
-// slopes, factors and shifts; if there are such. Its result is blocked.
+// number of blocks), the residual (blocked), what lies behind the activation (each like the bias): slopes,
+// factors and shifts, and the gate of the input (a pixel of its blocks); if there are such. Its result is
+// blocked.
 //
 // A call of the kernel of pairs has the attributes of both, as `first` and `depthwise`, and the operands of
 // the first one, then those of the depthwise one behind its input.
@@ -32,12 +33,13 @@ struct ConvolutionCall {
   bool hasSlopes = false;        ///< behind the activation
   bool hasFactors = false;       ///< and shifts, behind those
   bool addsResidualLast = false; ///< behind those
+  bool hasGate = false;
   Halo inputHalo;
   Halo residualHalo;
   Halo outputHalo;
   Activation activation = Activation::None;
 
-  unsigned operandCount() const { return 2u + hasBias + hasResidual + hasSlopes + 2u * hasFactors; }
+  unsigned operandCount() const { return 2u + hasBias + hasResidual + hasSlopes + 2u * hasFactors + hasGate; }
   bool isDilated() const { return inputDilation[0] * inputDilation[1] > 1; }
   ConvolutionPlan plan(Isa isa) const { return planConvolution(shape, isa, isPlanar, mayUseWinograd); }
 };

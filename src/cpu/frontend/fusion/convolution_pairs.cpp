@@ -18,7 +18,7 @@ static Operation *firstOf(Operation *depthwise, Isa isa) {
     return nullptr;
   ConvolutionCall call = convolutionCallIn(kernelAttributes(first));
   ConvolutionPlan window = convolutionCallIn(kernelAttributes(depthwise)).plan(isa);
-  return !call.hasResidual && canJoin(call.plan(isa), window) ? first : nullptr;
+  return !call.hasResidual && !call.hasGate && canJoin(call.plan(isa), window) ? first : nullptr;
 }
 
 int64_t fuseConvolutionPairs(func::FuncOp function, Isa isa) {

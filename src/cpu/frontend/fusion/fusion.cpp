@@ -85,6 +85,8 @@ void fuse(func::FuncOp function, Isa isa) {
   std::string matched = applyFusions(function, /*isOpen=*/false);
   if (int64_t count = fuseConvolutions(function, isa))
     matched += fmt::format(" convolution={}", count);
+  if (int64_t count = fuseGates(function, isa))
+    matched += fmt::format(" gate={}", count);
   if (int64_t count = fuseConvolutionPairs(function, isa))
     matched += fmt::format(" convolution_pair={}", count);
   TORCHERE_LOG_LINE(Debug, "cpu", "[{}] fused:{}", function.getSymName().str(),

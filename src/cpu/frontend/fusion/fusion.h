@@ -55,6 +55,9 @@ int64_t fuseWideIslands(mlir::func::FuncOp function);
 /// set.
 int64_t fuseConvolutions(mlir::func::FuncOp function, Isa isa);
 
+/// Convolutions on blocks take the factors of their input's channels, which are of each image, from 0 to 1.
+int64_t fuseGates(mlir::func::FuncOp function, Isa isa);
+
 /// Puts one call in place of a convolution on blocks and of the depthwise one that alone reads its result.
 int64_t fuseConvolutionPairs(mlir::func::FuncOp function, Isa isa);
 

@@ -158,7 +158,8 @@ Result<PlannedConvolution> planOperands(Planner &planner, const ConvolutionCall 
                            {call.hasResidual, &views.residual},
                            {call.hasSlopes, &views.slopes},
                            {call.hasFactors, &views.factors},
-                           {call.hasFactors, &views.shifts}})
+                           {call.hasFactors, &views.shifts},
+                           {call.hasGate, &views.gate}})
     if (has) {
       TORCHERE_ASSIGN(*view, planner.viewDense(operands[next++]));
       reads.push_back(**view);

@@ -324,6 +324,21 @@ void scaleLanes(const LaneFactorsJob &job) {
   return job.slopes ? scaleSlopedLanes<true>(job) : scaleSlopedLanes<false>(job);
 }
 
+template <int kVectors> TORCHERE_INLINE void scaleRowsOf(const RowFactorsJob &job) {
+  const float *from = job.input;
+  float *to = job.output;
+  for (int64_t row = 0; row < job.rows; ++row)
+#pragma GCC unroll 4
+    for (int vector = 0; vector < kVectors; ++vector, from += kLanes, to += kLanes)
+      store(to, load(from) * job.factors[row]);
+}
+
+void scaleRows(const RowFactorsJob &job) {
+  constexpr int kMostVectors = 4; ///< of a panel
+  withCount<kMostVectors>(job.columns / kLanes,
+                          [&]<int kVectors>() __attribute__((always_inline)) { scaleRowsOf<kVectors>(job); });
+}
+
 TORCHERE_INLINE F chosenLanes(F first, F second, I lanes) {
 #if defined(__clang__)
   F chosen;
@@ -358,6 +373,7 @@ void addBlocked(IsaKernels &table) {
   table.laneMoments = &laneMoments;
   table.normLanes = &normLanes;
   table.scaleLanes = &scaleLanes;
+  table.scaleRows = &scaleRows;
   table.chooseLanes = &chooseLanes;
 }
 
