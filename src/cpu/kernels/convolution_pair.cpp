@@ -12,7 +12,9 @@ namespace {
 
 constexpr int64_t kMiddleBytes = 320 << 10; ///< of a panel's rows in between
 constexpr int64_t kPartWork = 200000;       ///< multiply-adds
-constexpr int kMiddle = 0;                  // scratch
+/// Reading a number that another thread may have written takes as long as so many multiply-adds.
+constexpr int64_t kReadingWork = 8;
+constexpr int kMiddle = 0; // scratch
 
 } // namespace
 
@@ -64,12 +66,15 @@ ConvolutionPair::ConvolutionPair(const Context &context, const ConvolutionArgs &
   middle_.height = (step_ - 1) * window_.stride[0] + extent_;
 }
 
-/// Of each image and panel: as many as give all threads as much to do, but rows where bands meet are computed
-/// for both.
+/// Of each image and panel: as many as leave the thread that has most the least to do. Rows where bands meet
+/// are computed for both; a thread that has panels of all rows reads the whole input.
 int64_t ConvolutionPair::chooseBands() const {
   int64_t threads = context_.pool.threads(), all = window_.outputHeight;
   int64_t work = first_.plan.weightElements() * shape_.batch * shape_.outputHeight * shape_.outputWidth;
   int64_t most = std::min({2 * threads, all, divideUp(work, kPartWork)});
+  int64_t sums =
+      shape_.inputChannels * shape_.kernel[0] * shape_.kernel[1] + window_.kernel[0] * window_.kernel[1];
+  int64_t reads = kReadingWork * shape_.inputChannels * shape_.stride[0] * shape_.stride[1];
   int64_t best = 1;
   double least = 0;
   for (int64_t bands = 1; bands <= most; bands += bands < 4 ? 1 : bands) {
@@ -77,9 +82,12 @@ int64_t ConvolutionPair::chooseBands() const {
     auto blocksBefore = [&](int64_t part) {
       return part / panels_.count * panels_.vectorsOfGroup + panels_.begin(part % panels_.count);
     };
-    for (int64_t thread = 0; thread < threads; ++thread)
-      longest = std::max(longest, blocksBefore(partBegin(parts, threads, thread + 1)) -
-                                      blocksBefore(partBegin(parts, threads, thread)));
+    for (int64_t thread = 0; thread < threads; ++thread) {
+      int64_t begin = partBegin(parts, threads, thread), end = partBegin(parts, threads, thread + 1);
+      int64_t bandsOf = divideUp(end, panels_.count) - begin / panels_.count;
+      longest = std::max(longest,
+                         (blocksBefore(end) - blocksBefore(begin)) * middle_.lanes * sums + bandsOf * reads);
+    }
     double rows = double(all * window_.stride[0] + overlap_ * (bands - 1)) / double(bands);
     if (bands == 1 || double(longest) * rows < least) {
       least = double(longest) * rows;
