@@ -185,7 +185,7 @@ void convolve(const Context &context, const ConvolutionArgs &args);
 bool canGate(const ConvolutionPlan &plan);
 
 /// Whether a depthwise convolution may be computed together with the one whose result it reads: images in two
-/// dimensions, one of tiles without groups, phases and dilation.
+/// dimensions, one of tiles without groups, phases and dilation, rows of which a cache holds enough.
 bool canJoin(const ConvolutionPlan &first, const ConvolutionPlan &depthwise);
 
 /// Both, whose middle is never stored: bands of its rows lie in the threads' scratch memory, which their

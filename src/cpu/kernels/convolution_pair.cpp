@@ -10,11 +10,37 @@ namespace torchere::cpu {
 
 namespace {
 
-constexpr int64_t kMiddleBytes = 320 << 10; ///< of a panel's rows in between
-constexpr int64_t kPartWork = 200000;       ///< multiply-adds
+/// Of a panel's rows in between: if so many are enough; and those that no cache holds.
+constexpr int64_t kMiddleBytes = 192 << 10, kMostMiddleBytes = 1 << 20;
+constexpr int64_t kPartWork = 200000; ///< multiply-adds
 /// Reading a number that another thread may have written takes as long as so many multiply-adds.
 constexpr int64_t kReadingWork = 8;
 constexpr int kMiddle = 0; // scratch
+
+/// The rows of a panel's middle that are there at a time.
+struct MiddleRows {
+  MiddleRows(const ConvolutionPlan &first, const ConvolutionPlan &depthwise);
+  int64_t count() const { return (step - 1) * stride + extent; }
+  int64_t bytes() const { return count() * rowBytes; }
+
+  int64_t stride;
+  int64_t extent;   ///< that an output row reads
+  int64_t overlap;  ///< that the next one reads too
+  int64_t rowBytes; ///< of all vectors
+  int64_t step;     ///< output rows that are computed of them
+};
+
+MiddleRows::MiddleRows(const ConvolutionPlan &first, const ConvolutionPlan &depthwise) {
+  const ConvolutionShape &window = depthwise.shape;
+  int64_t width = window.inputWidth + 2 * depthwise.inputHalo().columns;
+  stride = window.stride[0];
+  extent = (window.kernel[0] - 1) * window.dilation[0] + 1;
+  overlap = std::max<int64_t>(extent - stride, 0);
+  rowBytes = width * floatLanes(first.isa) * Panels(first).most() * int64_t(sizeof(float));
+  int64_t fitting = (kMiddleBytes / rowBytes - extent) / stride + 1;
+  // What the next rows read too is moved, and should be little.
+  step = std::min(std::max({fitting, divideUp(overlap, stride), int64_t(1)}), window.outputHeight);
+}
 
 } // namespace
 
@@ -31,7 +57,7 @@ private:
   /// Rows of the middle that rows of the output read, and maybe some above and below the image.
   Range middleOf(const Range &rows) const {
     int64_t begin = rows.begin * window_.stride[0] - window_.padding[0];
-    return {begin, begin + (rows.count() - 1) * window_.stride[0] + extent_};
+    return {begin, begin + (rows.count() - 1) * window_.stride[0] + rows_.extent};
   }
 
   const Context &context_;
@@ -39,32 +65,21 @@ private:
   const ConvolutionShape &shape_, &window_; ///< of the first, of the depthwise one
   ConvolutionSource source_;
   Panels panels_;
-  int64_t extent_;  ///< rows of the middle that an output row reads
-  int64_t overlap_; ///< that the next one reads too
-  int64_t step_;    ///< output rows that are computed at a time
+  MiddleRows rows_;
   BlockedTensor middle_;
 };
 
 ConvolutionPair::ConvolutionPair(const Context &context, const ConvolutionArgs &first,
                                  const ConvolutionArgs &depthwise)
     : context_(context), first_(first), depthwise_(depthwise), shape_(first.plan.shape),
-      window_(depthwise.plan.shape), panels_(first.plan) {
-  extent_ = (window_.kernel[0] - 1) * window_.dilation[0] + 1;
-  overlap_ = std::max<int64_t>(extent_ - window_.stride[0], 0);
-  middle_ = {nullptr,
-             1,
-             shape_.outputChannels,
-             0,
-             shape_.outputWidth,
-             {0, depthwise.plan.inputHalo().columns},
-             floatLanes(first.plan.isa)};
-  int64_t rowBytes = middle_.paddedWidth() * middle_.lanes * panels_.most() * int64_t(sizeof(float));
-  int64_t fitting = (kMiddleBytes / rowBytes - extent_) / window_.stride[0] + 1;
-  // What the next rows read too is moved, and should be little.
-  step_ =
-      std::clamp(fitting, std::max<int64_t>(divideUp(overlap_, window_.stride[0]), 1), window_.outputHeight);
-  middle_.height = (step_ - 1) * window_.stride[0] + extent_;
-}
+      window_(depthwise.plan.shape), panels_(first.plan), rows_(first.plan, depthwise.plan),
+      middle_{nullptr,
+              1,
+              shape_.outputChannels,
+              rows_.count(),
+              shape_.outputWidth,
+              {0, depthwise.plan.inputHalo().columns},
+              floatLanes(first.plan.isa)} {}
 
 /// Of each image and panel: as many as leave the thread that has most the least to do. Rows where bands meet
 /// are computed for both; a thread that has panels of all rows reads the whole input.
@@ -88,7 +103,7 @@ int64_t ConvolutionPair::chooseBands() const {
       longest = std::max(longest,
                          (blocksBefore(end) - blocksBefore(begin)) * middle_.lanes * sums + bandsOf * reads);
     }
-    double rows = double(all * window_.stride[0] + overlap_ * (bands - 1)) / double(bands);
+    double rows = double(all * window_.stride[0] + rows_.overlap * (bands - 1)) / double(bands);
     if (bands == 1 || double(longest) * rows < least) {
       least = double(longest) * rows;
       best = bands;
@@ -134,7 +149,7 @@ void ConvolutionPair::runPart(int64_t image, int64_t panel, const Range &rows) c
   const float *input = source_.data + image * source_.imageStride;
   Range there{0, 0}; // rows of the middle that lie in memory
   for (int64_t next = rows.begin; next < rows.end;) {
-    Range now{next, std::min(next + step_, rows.end)}, needed = middleOf(now);
+    Range now{next, std::min(next + rows_.step, rows.end)}, needed = middleOf(now);
     next = now.end;
     int64_t moved = std::max<int64_t>(there.end - needed.begin, 0);
     if (there.count() == 0)
@@ -170,7 +185,8 @@ bool canJoin(const ConvolutionPlan &first, const ConvolutionPlan &depthwise) {
   return isOfTiles && depthwise.kind == ConvolutionKind::Depthwise && s.groups == 1 && s.phaseCount() == 1 &&
          w.phaseCount() == 1 && s.dilation[0] * s.dilation[1] == 1 && isFlat(s.depth) && isFlat(w.depth) &&
          s.outputHeight > 1 && s.batch == w.batch && s.outputChannels == w.inputChannels &&
-         s.outputHeight == w.inputHeight && s.outputWidth == w.inputWidth && first.isa == depthwise.isa;
+         s.outputHeight == w.inputHeight && s.outputWidth == w.inputWidth && first.isa == depthwise.isa &&
+         MiddleRows(first, depthwise).bytes() <= kMostMiddleBytes;
 }
 
 void convolvePair(const Context &context, const ConvolutionArgs &first, const ConvolutionArgs &depthwise) {

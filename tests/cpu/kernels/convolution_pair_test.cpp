@@ -160,6 +160,9 @@ TEST_P(ConvolutionPair, IsNotMadeOfOthers) {
   EXPECT_FALSE(canJoin(plan(makeShape(1, 8, 40, 11, 9, 3, 1, 2, 1, 2)), plan(window))); // dilated
   EXPECT_FALSE(canJoin(plan(point), plan(makeShape(1, 40, 40, 11, 8, 3, 1, 1, 40))));   // another width
   EXPECT_FALSE(canJoin(plan(point), plan(makeShape(2, 40, 40, 11, 9, 3, 1, 1, 40))));   // more images
+  ConvolutionShape high = makeShape(1, 8, 40, 300, 9, 1);
+  EXPECT_TRUE(canJoin(plan(high), plan(windowOn(high, 3, 1, 1))));
+  EXPECT_FALSE(canJoin(plan(high), plan(windowOn(high, 3, 1, 4000, 4000)))); // taps so far apart
   ConvolutionShape row = makeShape(1, 8, 40, 1, 9, 1);
   EXPECT_FALSE(canJoin(plan(row), plan(windowOn(row, 1, 1, 0)))); // of one row there are no bands
 }
