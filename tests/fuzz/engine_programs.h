@@ -565,6 +565,36 @@ inline constexpr const char *enginePrograms[] = {
         : (tensor<2x4x5x5xf32>, tensor<4x1x3x3xf32>) -> tensor<2x4x9x9xf32>
       return %0, %1, %2, %3 : tensor<8x4x3x3xf32>, tensor<8x2x3x3xf32>, tensor<4x1x3x3xf32>, tensor<2x4x9x9xf32>
     })",
+    // An inverted bottleneck: a pair of convolutions, and one behind a gate.
+    R"(func.func @main(%x: tensor<1x4x23x23xf32>, %w: tensor<8x4x1x1xf32> {torchere.weight = true},
+        %h: tensor<8x1x3x3xf32> {torchere.weight = true}, %g: tensor<8x8x1x1xf32> {torchere.weight = true},
+        %v: tensor<4x8x1x1xf32> {torchere.weight = true}) -> tensor<1x4x23x23xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %zeros = stablehlo.constant dense<0.0> : tensor<1x8x23x23xf32>
+      %area = stablehlo.constant dense<529.0> : tensor<1x8xf32>
+      %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {}
+        {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+        : (tensor<1x4x23x23xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x23x23xf32>
+      %1 = stablehlo.maximum %0, %zeros : tensor<1x8x23x23xf32>
+      %2 = stablehlo.convolution(%1, %h) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1],
+        window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 8 : i64}
+        : (tensor<1x8x23x23xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x23x23xf32>
+      %3 = stablehlo.reduce(%2 init: %zero) applies stablehlo.add across dimensions = [2, 3]
+        : (tensor<1x8x23x23xf32>, tensor<f32>) -> tensor<1x8xf32>
+      %4 = stablehlo.divide %3, %area : tensor<1x8xf32>
+      %5 = stablehlo.reshape %4 : (tensor<1x8xf32>) -> tensor<1x8x1x1xf32>
+      %6 = stablehlo.convolution(%5, %g) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {}
+        {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+        : (tensor<1x8x1x1xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x1x1xf32>
+      %7 = stablehlo.logistic %6 : tensor<1x8x1x1xf32>
+      %8 = stablehlo.broadcast_in_dim %7, dims = [0, 1, 2, 3]
+        : (tensor<1x8x1x1xf32>) -> tensor<1x8x23x23xf32>
+      %9 = stablehlo.multiply %2, %8 : tensor<1x8x23x23xf32>
+      %10 = stablehlo.convolution(%9, %v) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {}
+        {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+        : (tensor<1x8x23x23xf32>, tensor<4x8x1x1xf32>) -> tensor<1x4x23x23xf32>
+      return %10 : tensor<1x4x23x23xf32>
+    })",
     // A loop that bisects a table, and softmax along a dimension that is not the last.
     R"(func.func @main(%table: tensor<9xi32>, %x: tensor<5xi32>, %y: tensor<2x3x8xf32>)
         -> (tensor<5xui32>, tensor<2x3x8xf32>) {
