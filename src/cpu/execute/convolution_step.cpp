@@ -252,8 +252,8 @@ static Status verifyOperands(const ConvolutionPlan &plan, const ConvolutionViews
   }
   if (views.gate) {
     TORCHERE_TRY(expect(canGate(plan), "a gate of a convolution that takes none"));
-    int64_t lanes = floatLanes(plan.isa), blocks = (shape.inputChannels + lanes - 1) / lanes;
-    TORCHERE_TRY(limits.readsDense(*views.gate, DType::F32, shape.batch * blocks * lanes));
+    BlockedTensor pixels = inputOf(plan, {});
+    TORCHERE_TRY(limits.readsDense(*views.gate, DType::F32, pixels.batch * pixels.blocks() * pixels.lanes));
   }
   return {};
 }

@@ -147,14 +147,13 @@ void ConvolutionPair::runPart(int64_t image, int64_t panel, const Range &rows) c
   first.prepare(source_);
   depthwise.prepare({nullptr, 0, plane, row, middle_.lanes, {window_.stride[0], window_.stride[1]}});
   const float *input = source_.data + image * source_.imageStride;
-  Range there{0, 0}; // rows of the middle that lie in memory
+  Range there = middleOf(rows); // rows of the middle that lie in memory: none yet
+  there.end = there.begin;
   for (int64_t next = rows.begin; next < rows.end;) {
     Range now{next, std::min(next + rows_.step, rows.end)}, needed = middleOf(now);
     next = now.end;
     int64_t moved = std::max<int64_t>(there.end - needed.begin, 0);
-    if (there.count() == 0)
-      moved = 0;
-    if (moved > 0 && there.begin != needed.begin)
+    if (moved > 0)
       eachBlock([&](int64_t, float *block) {
         std::memmove(block, block + (needed.begin - there.begin) * row, moved * row * sizeof(float));
       });
