@@ -563,9 +563,8 @@ void convolvePhases(const Context &context, const ConvolutionArgs &args) {
 
 bool canGate(const ConvolutionPlan &plan) {
   const ConvolutionShape &shape = plan.shape;
-  const DepthWindow &depth = shape.depth;
   return plan.kind == ConvolutionKind::Direct && shape.groups == 1 && shape.phaseCount() == 1 &&
-         shape.kernel[0] * shape.kernel[1] == 1 && depth.input * depth.output * depth.kernel == 1;
+         shape.kernel[0] * shape.kernel[1] == 1 && shape.depth.isFlat();
 }
 
 void convolve(const Context &context, const ConvolutionArgs &args) {

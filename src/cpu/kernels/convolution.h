@@ -87,6 +87,8 @@ struct DepthWindow {
   Taps tapsOf(int64_t image) const;
   /// Of all output images of an item together.
   int64_t tapCount() const;
+  /// Whether there is nothing across: each item is an image.
+  bool isFlat() const { return input * output * kernel == 1; }
 };
 
 struct ConvolutionShape {

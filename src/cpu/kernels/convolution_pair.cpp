@@ -180,9 +180,8 @@ void ConvolutionPair::runPart(int64_t image, int64_t panel, const Range &rows) c
 bool canJoin(const ConvolutionPlan &first, const ConvolutionPlan &depthwise) {
   const ConvolutionShape &s = first.shape, &w = depthwise.shape;
   bool isOfTiles = first.kind == ConvolutionKind::Direct || first.kind == ConvolutionKind::Planar;
-  auto isFlat = [](const DepthWindow &depth) { return depth.input * depth.output * depth.kernel == 1; };
   return isOfTiles && depthwise.kind == ConvolutionKind::Depthwise && s.groups == 1 && s.phaseCount() == 1 &&
-         w.phaseCount() == 1 && s.dilation[0] * s.dilation[1] == 1 && isFlat(s.depth) && isFlat(w.depth) &&
+         w.phaseCount() == 1 && s.dilation[0] * s.dilation[1] == 1 && s.depth.isFlat() && w.depth.isFlat() &&
          s.outputHeight > 1 && s.batch == w.batch && s.outputChannels == w.inputChannels &&
          s.outputHeight == w.inputHeight && s.outputWidth == w.inputWidth && first.isa == depthwise.isa &&
          MiddleRows(first, depthwise).bytes() <= kMostMiddleBytes;
