@@ -63,6 +63,7 @@ private:
   void publish(int64_t parts, PartFunction function, const void *body);
   void takeParts(int home) noexcept;
   void failJob(std::exception_ptr failure) noexcept;
+  void fetchJob(int home) const;
   bool join();
   void workerLoop(int home);
   int waitForJob(int seen, SleepingThread &self);
@@ -72,12 +73,12 @@ private:
   std::vector<std::thread> workers_; ///< started again, while others call, in a process that was forked
   std::unique_ptr<Range[]> ranges_;  ///< one a thread; the caller's is the first
   std::unique_ptr<SleepingThread[]> sleepers_; ///< one a worker
-  PartFunction function_ = nullptr;
-  const void *body_ = nullptr;
   int spins_ = 0;
   std::atomic<int> forks_{0}; ///< of the process's line when the threads were started; restarting: -1
-  /// Counts the jobs; workers sleep on it.
+  /// Counts the jobs; workers sleep on it. What they need next is in the same line of the cache.
   alignas(64) std::atomic<int> generation_{0};
+  PartFunction function_ = nullptr;
+  std::atomic<const void *> body_{nullptr};
   std::atomic<int> asleep_{0}; ///< workers that can be placed
   /// The workers in the current job; kOpen while others may join. The job's fields change only while it is 0.
   alignas(64) std::atomic<int> members_{0};
