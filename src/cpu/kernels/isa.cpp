@@ -1,7 +1,7 @@
 // The choice among instruction sets.
 #include "cpu/kernels/isa.h"
 
-#include "cpu/kernels/isa_kernels.h"
+#include "cpu/kernels/isa_dispatch.h"
 
 #include <cstdlib>
 
@@ -11,6 +11,17 @@
 #endif
 
 namespace torchere::cpu {
+
+const IsaKernels &kernelsOf(Isa isa) {
+#ifdef TORCHERE_CPU_X86
+  if (isa == Isa::Avx512)
+    return avx512::isaKernels();
+  if (isa == Isa::Avx2)
+    return avx2::isaKernels();
+#endif
+  (void)isa;
+  return baseline::isaKernels();
+}
 
 std::string_view isaName(Isa isa) {
   return isa == Isa::Avx512 ? "avx512" : isa == Isa::Avx2 ? "avx2" : "baseline";

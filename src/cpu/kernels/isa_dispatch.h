@@ -7,16 +7,7 @@
 
 namespace torchere::cpu {
 
-inline const IsaKernels &kernelsOf(Isa isa) {
-#ifdef TORCHERE_CPU_X86
-  if (isa == Isa::Avx512)
-    return avx512::isaKernels();
-  if (isa == Isa::Avx2)
-    return avx2::isaKernels();
-#endif
-  (void)isa;
-  return baseline::isaKernels();
-}
+const IsaKernels &kernelsOf(Isa isa);
 
 inline FloatType floatType(DType type) {
   if (type == DType::I8 || type == DType::U8)
