@@ -25,7 +25,7 @@ for kind in (torch.nn.LSTM, torch.nn.GRU):
         x = torch.randn(9, batch, 64)
         rows = check(Model(kind), x).profile(x).rows
         weight = 4 * 64 * 64 * 3
-        counts = [sum(row.kernel == name and row.runs == 9 for row in rows) for name in ("cell", "slice")]
+        counts = [sum(name in row.kernel and row.runs == 9 for row in rows) for name in ("cell", "slice")]
         copies = [row.kernel for row in rows if row.kernel == "copy" and row.bytes >= weight]
         print(kind.__name__, batch, *counts, copies)
 """
@@ -62,12 +62,12 @@ class Gates(torch.nn.Module):
 
 def count(model, *args):
     rows = check(model, *args).profile(*args).rows
-    return sum(row.kernel == "cell" for row in rows)
+    return sum("cell" in row.kernel for row in rows)
 
 nn = torch.nn
 x = torch.randn(5, 1, 64)
 print(*(count(Model(kind), x) for kind in (nn.LSTM, nn.GRU, nn.RNN)))
-print(*(count(Model(nn.LSTM), torch.randn(5, rows, 64)) for rows in (2, 16, 17)))
+print(*(count(Model(nn.LSTM), torch.randn(5, rows, 64)) for rows in (2, 64, 65)))
 print(count(Model(nn.LSTM, bidirectional=True, num_layers=2), x), count(Model(nn.LSTM, proj_size=16), x),
       count(Model(nn.LSTM, bias=False), x), count(Model(nn.LSTM, 50), x[..., :50]))
 w = torch.randn(64, 128)

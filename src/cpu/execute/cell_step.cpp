@@ -1,6 +1,7 @@
 // Implements CellStep.
 #include "cpu/execute/cell_step.h"
 
+#include "cpu/kernels/isa_dispatch.h"
 #include "cpu/plan/limits.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace torchere::cpu {
 
 /// More rows are work enough for the threads in each of the two steps.
-static constexpr int64_t mostRows = 16;
+static constexpr int64_t mostRows = 64;
 /// Reading a weight takes as long as so many multiply-adds.
 static constexpr int64_t weightWork = 8;
 
@@ -195,7 +196,55 @@ bool CellStep::derive(Isa isa) {
   if (!plan)
     return false;
   onPiece = *std::move(plan);
+  lstm = lstmCell();
   return true;
+}
+
+/// Elements from a row of a view to the next.
+static int64_t rowStrideOf(const View &view) {
+  return view.shape.size() == 2 ? view.strides[0] : 0;
+}
+
+/// The program as an LSTM's cell, if its rows lie as the kernel for these takes them.
+std::optional<LstmCell> CellStep::lstmCell() const {
+  std::optional<LstmCell> cell = LstmCell::of(vector.elements());
+  const std::vector<View> &inputs = vector.inputViews(), &outputs = vector.outputViews();
+  auto hasRows = [](const View &view) { return view.strides.back() == 1; };
+  auto isApart = [&](const View &output) { // or the same elements
+    return std::all_of(inputs.begin(), inputs.end(), [&](const View &input) {
+      return input.buffer != output.buffer ||
+             (input.offset == output.offset && input.strides == output.strides);
+    });
+  };
+  if (!cell || !std::all_of(inputs.begin(), inputs.end(), hasRows) ||
+      !std::all_of(outputs.begin(), outputs.end(), hasRows) ||
+      !std::all_of(outputs.begin(), outputs.end(), isApart))
+    return std::nullopt;
+  const int64_t gateStride = rowStrideOf(inputs[cell->input]);
+  for (uint16_t gate : {cell->forget, cell->candidate, cell->output})
+    if (rowStrideOf(inputs[gate]) != gateStride)
+      return std::nullopt;
+  return cell;
+}
+
+void CellStep::runLstmCell(const Context &context, const void *const *inputs, void *const *outputs) const {
+  auto from = [&](uint16_t input) { return static_cast<const float *>(inputs[input]); };
+  auto to = [&](uint16_t output) { return static_cast<float *>(outputs[output]); };
+  LstmCellsJob job;
+  job.input = from(lstm->input);
+  job.forget = from(lstm->forget);
+  job.candidate = from(lstm->candidate);
+  job.output = from(lstm->output);
+  job.gateStride = rowStrideOf(vector.inputViews()[lstm->input]);
+  job.cell = from(lstm->cell);
+  job.cellStride = rowStrideOf(vector.inputViews()[lstm->cell]);
+  job.newCell = to(lstm->newCell);
+  job.newCellStride = rowStrideOf(vector.outputViews()[lstm->newCell]);
+  job.hidden = to(lstm->hidden);
+  job.hiddenStride = rowStrideOf(vector.outputViews()[lstm->hidden]);
+  job.rows = product.operands().m;
+  job.columns = product.operands().n / runs / pieces;
+  kernelsOf(context.isa).lstmCells(job);
 }
 
 Status CellStep::run(const Frame &frame) const {
@@ -226,7 +275,10 @@ Status CellStep::run(const Frame &frame) const {
       fromPiece.push_back(static_cast<const std::byte *>(inputs[i]) + piece * inputSteps[i]);
     for (size_t i = 0; i < outputSteps.size(); ++i)
       toPiece.push_back(static_cast<std::byte *>(outputs[i]) + piece * outputSteps[i]);
-    onPiece.run(frame.context, fromPiece.data(), toPiece.data());
+    if (lstm)
+      runLstmCell(frame.context, fromPiece.data(), toPiece.data());
+    else
+      onPiece.run(frame.context, fromPiece.data(), toPiece.data());
     if (place)
       writePiece(piece, toPiece[writtenOutput], place);
   });

@@ -5,6 +5,7 @@
 #include "cpu/execute/matmul_step.h"
 #include "cpu/execute/slice_step.h"
 #include "cpu/execute/vector_step.h"
+#include "cpu/vector/lstm_cell.h"
 
 #include <tuple>
 
@@ -25,7 +26,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.product, step.vector, step.slice, step.written); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
-  std::string_view name() const final { return "cell"; }
+  std::string_view name() const final { return lstm ? "LSTM cell" : "cell"; }
   double flops() const final { return product.flops(); }
   bool packs(BufferId buffer) const final { return product.packs(buffer) && !vector.reads(buffer); }
   Status prepare(const Frame &frame) const final { return product.prepare(frame); }
@@ -40,6 +41,8 @@ private:
   void placeSlice(const Frame &frame, GemmArgs &args, std::vector<const void *> &inputs) const;
   bool takesWrite();
   std::vector<View> productViews() const;
+  std::optional<LstmCell> lstmCell() const;
+  void runLstmCell(const Context &context, const void *const *inputs, void *const *outputs) const;
   void writePiece(int64_t piece, const void *result, std::byte *place) const;
 
   MatmulStep product;
@@ -51,6 +54,7 @@ private:
   int64_t runs = 1;         ///< of columns, one a gate
   int64_t pieces = 1;       ///< of a run
   VectorPlan onPiece;
+  std::optional<LstmCell> lstm;                 ///< what the program is, which then has a kernel
   std::vector<int64_t> inputSteps, outputSteps; ///< by operand: bytes from a piece to the next
 };
 

@@ -535,6 +535,22 @@ struct ContentsSumsJob {
 constexpr int64_t kContentsWords = 1024;
 constexpr int kContentsSums = 2;
 
+/// Cells of an LSTM: newCell = logistic(forget) cell + logistic(input) tanh(candidate), hidden =
+/// logistic(output) tanh(newCell). Of the same element of all of them at once: results may be the memory of
+/// operands. Strides from a row to the next, in elements.
+struct LstmCellsJob {
+  const float *input = nullptr, *forget = nullptr, *candidate = nullptr, *output = nullptr;
+  int64_t gateStride = 0; ///< of these four
+  const float *cell = nullptr;
+  int64_t cellStride = 0;
+  float *newCell = nullptr;
+  int64_t newCellStride = 0;
+  float *hidden = nullptr;
+  int64_t hiddenStride = 0;
+  int64_t rows = 1;
+  int64_t columns = 0;
+};
+
 /// Elements of one plane of an interpolation, `count` along the axis of `inner` elements each.
 struct InterpolationJob {
   const float *input = nullptr;
@@ -617,6 +633,7 @@ struct IsaKernels {
   void (*chooseLanes)(const LaneChoiceJob &job) = nullptr;
   void (*sumContents)(const ContentsSumsJob &job) = nullptr;
   void (*interpolate)(const InterpolationJob &job) = nullptr;
+  void (*lstmCells)(const LstmCellsJob &job) = nullptr;
 };
 
 /// What some processors with AVX-512 have.

@@ -311,6 +311,70 @@ TEST(StoredPlan, CellsAreProductsWithTheProgramOnTheirColumns) {
   EXPECT_TRUE(made([](Cell &cell) { cell.gates[0].buffer = argument; }));
 }
 
+/// A product of two rows whose columns are the gates of an LSTM, with the cells in memory of their own.
+struct LstmStep {
+  int64_t width = 2 * floatLanes(Isa::Baseline);
+  Matmul matmul;
+  std::vector<View> inputs,
+      outputs; ///< the gates output, input, candidate, forget, and the cell; cell, hidden
+
+  LstmStep() {
+    matmul.m = 2;
+    matmul.k = 1;
+    matmul.n = 4 * width;
+    matmul.a = {floats(constant, {2, 1}), 0, 1, 1};
+    matmul.b = {floats(constant, {1, 4 * width}), 0, 4 * width, 1};
+    matmul.isConstant = true;
+    matmul.result = floats(scratch, {2, 4 * width});
+    for (int64_t gate = 0; gate < 4; ++gate) {
+      inputs.push_back(floats(scratch, {2, width}));
+      inputs.back().strides[0] = 4 * width;
+      inputs.back().offset = gate * width;
+    }
+    inputs.push_back(floats(argument, {2, width}));
+    outputs = {floats(argument, {2, width}), floats(result, {2, width})};
+  }
+  std::string name() const {
+    VectorBuilder builder;
+    VectorBuilder::Value in[5];
+    for (VectorBuilder::Value &value : in)
+      value = builder.input(DType::F32);
+    auto gated = [&](int gate, VectorBuilder::Value value) {
+      return builder.apply(VectorOp::Multiply, builder.apply(VectorOp::Logistic, in[gate]), value);
+    };
+    auto cell = builder.apply(VectorOp::Add, gated(3, in[4]), gated(1, builder.apply(VectorOp::Tanh, in[2])));
+    builder.output(cell, DType::F32);
+    builder.output(gated(0, builder.apply(VectorOp::Tanh, cell)), DType::F32);
+    auto vector = VectorStep::create(*builder.finish(), inputs, outputs, /*isWalked=*/true, Isa::Baseline);
+    auto step = CellStep::create(MatmulStep(matmul, Isa::Baseline), **vector, nullptr, Isa::Baseline);
+    return step ? std::string(step->name()) : "none";
+  }
+};
+
+TEST(StoredPlan, CellsOfLstmsHaveAKernelForRowsThatLieApart) {
+  auto named = [](const std::function<void(LstmStep &)> &change) {
+    LstmStep step;
+    change(step);
+    return step.name();
+  };
+  EXPECT_EQ(named([](LstmStep &) {}), "LSTM cell");
+  EXPECT_EQ(named([](LstmStep &step) {
+              step.inputs[4].buffer = constant;
+              step.inputs[4].strides[0] = 3 * step.width;
+            }),
+            "LSTM cell");
+  EXPECT_EQ(named([](LstmStep &step) { step.outputs[1].strides[0] = 3 * step.width; }), "LSTM cell");
+  EXPECT_EQ(named([](LstmStep &step) { step.inputs[4].strides = {1, 2}; }), "cell");
+  EXPECT_EQ(named([](LstmStep &step) { step.outputs[0].strides = {1, 2}; }), "cell");
+  EXPECT_EQ(named([](LstmStep &step) { step.inputs[4].offset = 1; }), "cell"); // beside what is written
+  EXPECT_EQ(named([](LstmStep &step) { step.outputs[0].strides[0] = 2 * step.width; }), "cell");
+  EXPECT_EQ(named([](LstmStep &step) { // one gate is no column of the product
+              step.inputs[2].buffer = constant;
+              step.inputs[2].strides[0] = step.width;
+            }),
+            "cell");
+}
+
 TEST(StoredPlan, CellsAddASliceWhereItLies) {
   auto made = [](const std::function<void(View &, View &)> &change) {
     Cell cell;

@@ -27,6 +27,7 @@ void addWindows(IsaKernels &table);
 void addWindowExtrema(IsaKernels &table);
 void addContentsSums(IsaKernels &table);
 void addInterpolation(IsaKernels &table);
+void addLstmCells(IsaKernels &table);
 
 } // namespace torchere::cpu::TORCHERE_ISA
 

@@ -42,6 +42,7 @@ const IsaKernels &isaKernels() {
     addWindowExtrema(made);
     addContentsSums(made);
     addInterpolation(made);
+    addLstmCells(made);
     addExtensions(made);
     return made;
   }();
