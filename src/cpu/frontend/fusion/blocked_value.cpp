@@ -24,8 +24,8 @@ NamedAttribute haloAttribute(Builder &builder, ArrayRef<Halo> halos) {
   return builder.getNamedAttr("halos", builder.getDenseI64ArrayAttr(sizes));
 }
 
-Halo haloIn(Operation *op, size_t tensor) {
-  ArrayRef<int64_t> sizes = kernelIntegers(op, "halos");
+Halo haloIn(KernelAttributes call, size_t tensor) {
+  ArrayRef<int64_t> sizes = kernelIntegers(call, "halos");
   return {sizes[2 * tensor], sizes[2 * tensor + 1]};
 }
 

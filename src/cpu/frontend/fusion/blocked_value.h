@@ -1,6 +1,7 @@
 // BlockedValue: a tensor in blocks of channels, beside the planar one that it stands for.
 #pragma once
 
+#include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/kernels/convolution.h"
 
 #include "mlir/IR/Builders.h"
@@ -78,7 +79,7 @@ private:
 /// The halos of a kernel call's tensors, as its attribute `halos`.
 mlir::NamedAttribute haloAttribute(mlir::Builder &builder, llvm::ArrayRef<Halo> halos);
 /// That of one of these tensors.
-Halo haloIn(mlir::Operation *op, size_t tensor);
+Halo haloIn(KernelAttributes call, size_t tensor);
 
 /// The sizes N, C, H, W, D of a planar tensor.
 llvm::SmallVector<int64_t, 5> sizesOf(mlir::RankedTensorType planar, const PlanarOrder &order);

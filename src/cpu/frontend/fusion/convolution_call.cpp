@@ -164,12 +164,9 @@ NamedAttribute depthAttribute(Builder &builder, const DepthWindow &d) {
       "depth", builder.getDenseI64ArrayAttr({d.input, d.output, d.kernel, d.stride, d.padding, d.dilation}));
 }
 
-static DepthWindow depthOf(ArrayRef<int64_t> d) {
+DepthWindow depthIn(KernelAttributes call) {
+  ArrayRef<int64_t> d = kernelIntegers(call, "depth");
   return {d[0], d[1], d[2], d[3], d[4], d[5]};
-}
-
-DepthWindow depthIn(Operation *op) {
-  return depthOf(kernelIntegers(op, "depth"));
 }
 
 SmallVector<NamedAttribute> attributesOf(OpBuilder &builder, const ConvolutionCall &call) {
@@ -202,13 +199,12 @@ SmallVector<NamedAttribute> attributesOf(OpBuilder &builder, const ConvolutionCa
       flag("gate", call.hasGate)};
 }
 
-ConvolutionCall convolutionCallIn(DictionaryAttr attributes) {
-  auto integers = [&](StringRef name) { return attributes.getAs<DenseI64ArrayAttr>(name).asArrayRef(); };
-  auto flag = [&](StringRef name) { return attributes.getAs<BoolAttr>(name).getValue(); };
+ConvolutionCall convolutionCallIn(KernelAttributes attributes) {
+  auto integers = [&](StringRef name) { return kernelIntegers(attributes, name); };
+  auto flag = [&](StringRef name) { return kernelFlag(attributes, name); };
   ConvolutionCall call;
   ConvolutionShape &s = call.shape;
   ArrayRef<int64_t> input = integers("input"), output = integers("output"), window = integers("window");
-  ArrayRef<int64_t> halos = integers("halos");
   s = {.batch = input[0],
        .inputChannels = input[1],
        .inputHeight = input[2],
@@ -217,7 +213,7 @@ ConvolutionCall convolutionCallIn(DictionaryAttr attributes) {
        .outputHeight = output[1],
        .outputWidth = output[2],
        .groups = window[0],
-       .depth = depthOf(integers("depth"))};
+       .depth = depthIn(attributes)};
   for (size_t axis = 0; axis < 2; ++axis) {
     s.kernel[axis] = window[1 + axis];
     s.stride[axis] = window[3 + axis];
@@ -227,10 +223,10 @@ ConvolutionCall convolutionCallIn(DictionaryAttr attributes) {
   }
   llvm::copy(integers("input_order"), call.inputOrder.begin());
   llvm::copy(integers("weights_order"), call.weightsOrder.begin());
-  call.inputHalo = {halos[0], halos[1]};
-  call.residualHalo = {halos[2], halos[3]};
-  call.outputHalo = {halos[4], halos[5]};
-  call.activation = static_cast<Activation>(attributes.getAs<IntegerAttr>("activation").getInt());
+  call.inputHalo = haloIn(attributes, 0);
+  call.residualHalo = haloIn(attributes, 1);
+  call.outputHalo = haloIn(attributes, 2);
+  call.activation = static_cast<Activation>(kernelInteger(attributes, "activation"));
   call.isPlanar = flag("planar");
   call.mayUseWinograd = flag("winograd");
   call.isMirrored = flag("mirrored");
@@ -272,7 +268,7 @@ StringRef nameOf(Activation activation) {
 } // namespace
 
 std::string describeConvolution(Operation *op, Isa isa) {
-  ConvolutionCall call = convolutionCallIn(kernelAttributes(op));
+  ConvolutionCall call = convolutionCallIn(op);
   bool isScaled = op->getOperand(1).getDefiningOp<stablehlo::MulOp>() != nullptr;
   StringRef kind = call.shape.phaseCount() > 1 ? "transposed" : nameOf(call.plan(isa).kind);
   bool addsFirst = call.hasResidual && !call.addsResidualLast;

@@ -68,13 +68,13 @@ mlir::Value createUnchangedChannels(mlir::OpBuilder &builder, mlir::RankedTensor
                                     stablehlo::ConvDimensionNumbersAttr numbers);
 
 llvm::SmallVector<mlir::NamedAttribute> attributesOf(mlir::OpBuilder &builder, const ConvolutionCall &call);
-ConvolutionCall convolutionCallIn(mlir::DictionaryAttr attributes);
+ConvolutionCall convolutionCallIn(KernelAttributes call);
 
 /// The form of a call, and what is fused into it.
 std::string describeConvolution(mlir::Operation *op, Isa isa);
 
 /// What a window does across images, as the attribute `depth` of a kernel call.
 mlir::NamedAttribute depthAttribute(mlir::Builder &builder, const DepthWindow &depth);
-DepthWindow depthIn(mlir::Operation *op);
+DepthWindow depthIn(KernelAttributes call);
 
 } // namespace torchere::cpu

@@ -16,8 +16,8 @@ static Operation *firstOf(Operation *depthwise, Isa isa) {
   if (!isKernelCall(first, "convolution") || !first->hasOneUse() ||
       first->getBlock() != depthwise->getBlock())
     return nullptr;
-  ConvolutionCall call = convolutionCallIn(kernelAttributes(first));
-  ConvolutionPlan window = convolutionCallIn(kernelAttributes(depthwise)).plan(isa);
+  ConvolutionCall call = convolutionCallIn(first);
+  ConvolutionPlan window = convolutionCallIn(depthwise).plan(isa);
   return !call.hasResidual && !call.hasGate && canJoin(call.plan(isa), window) ? first : nullptr;
 }
 
@@ -31,10 +31,10 @@ int64_t fuseConvolutionPairs(func::FuncOp function, Isa isa) {
     OpBuilder builder(depthwise);
     SmallVector<Value> operands(first->getOperands());
     llvm::append_range(operands, depthwise->getOperands().drop_front());
-    Operation *pair = createKernelCall(builder, depthwise->getLoc(), "convolution_pair",
-                                       depthwise->getResultTypes(), operands,
-                                       {builder.getNamedAttr("first", kernelAttributes(first)),
-                                        builder.getNamedAttr("depthwise", kernelAttributes(depthwise))});
+    Operation *pair = createKernelCall(
+        builder, depthwise->getLoc(), "convolution_pair", depthwise->getResultTypes(), operands,
+        {builder.getNamedAttr("first", KernelAttributes(first).dictionary()),
+         builder.getNamedAttr("depthwise", KernelAttributes(depthwise).dictionary())});
     depthwise->replaceAllUsesWith(pair);
     depthwise->erase();
     first->erase();

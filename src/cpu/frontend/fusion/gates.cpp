@@ -19,7 +19,7 @@ static Value gateOf(Value spread) {
   if (!broadcast || !isKernelCall(broadcast.getOperand().getDefiningOp(), "convolution"))
     return {};
   Value pixel = broadcast.getOperand();
-  ConvolutionCall call = convolutionCallIn(kernelAttributes(pixel.getDefiningOp()));
+  ConvolutionCall call = convolutionCallIn(pixel.getDefiningOp());
   bool isBounded = (call.activation == Activation::Sigmoid || call.activation == Activation::HardSigmoid) &&
                    !call.hasSlopes && !call.hasFactors && !call.addsResidualLast;
   ArrayRef<int64_t> sizes = dimensionsOf(pixel);
@@ -38,7 +38,7 @@ int64_t fuseGates(func::FuncOp function, Isa isa) {
   function.walk([&](Operation *op) {
     if (!isKernelCall(op, "convolution"))
       return;
-    ConvolutionCall call = convolutionCallIn(kernelAttributes(op));
+    ConvolutionCall call = convolutionCallIn(op);
     auto product = op->getOperand(0).getDefiningOp<stablehlo::MulOp>();
     if (!product || !product->hasOneUse() || !takesGate(call, isa))
       return;

@@ -78,29 +78,24 @@ bool isKernelCall(Operation *op, StringRef kernel) {
   return target.consume_front(kernelPrefix) && (kernel.empty() || target == kernel);
 }
 
-DictionaryAttr kernelAttributes(Operation *op) {
-  return op->getAttrOfType<DictionaryAttr>("backend_config");
+Attribute kernelAttribute(KernelAttributes call, StringRef name) {
+  return call.dictionary() ? call.dictionary().get(name) : Attribute();
 }
 
-Attribute kernelAttribute(Operation *op, StringRef name) {
-  DictionaryAttr attributes = kernelAttributes(op);
-  return attributes ? attributes.get(name) : Attribute();
+bool kernelFlag(KernelAttributes call, StringRef name) {
+  return cast<BoolAttr>(kernelAttribute(call, name)).getValue();
 }
 
-bool kernelFlag(Operation *op, StringRef name) {
-  return cast<BoolAttr>(kernelAttribute(op, name)).getValue();
+int64_t kernelInteger(KernelAttributes call, StringRef name) {
+  return cast<IntegerAttr>(kernelAttribute(call, name)).getInt();
 }
 
-int64_t kernelInteger(Operation *op, StringRef name) {
-  return cast<IntegerAttr>(kernelAttribute(op, name)).getInt();
+ArrayRef<int64_t> kernelIntegers(KernelAttributes call, StringRef name) {
+  return cast<DenseI64ArrayAttr>(kernelAttribute(call, name)).asArrayRef();
 }
 
-ArrayRef<int64_t> kernelIntegers(Operation *op, StringRef name) {
-  return cast<DenseI64ArrayAttr>(kernelAttribute(op, name)).asArrayRef();
-}
-
-double kernelNumber(Operation *op, StringRef name) {
-  return cast<FloatAttr>(kernelAttribute(op, name)).getValueAsDouble();
+double kernelNumber(KernelAttributes call, StringRef name) {
+  return cast<FloatAttr>(kernelAttribute(call, name)).getValueAsDouble();
 }
 
 stablehlo::DotDimensionNumbersAttr dotNumbersOf(Operation *product) {

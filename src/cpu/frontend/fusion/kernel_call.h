@@ -31,17 +31,27 @@ void replaceByShapedCall(mlir::Operation *op, llvm::StringRef kernel, mlir::Valu
 /// Whether the op is a call of the kernel, or of any if the name is empty.
 bool isKernelCall(mlir::Operation *op, llvm::StringRef kernel = {});
 
-/// The attributes of such a call; null if it has none.
-mlir::DictionaryAttr kernelAttributes(mlir::Operation *op);
+/// The attributes of such a call, or of one that is part of another.
+class KernelAttributes {
+public:
+  KernelAttributes(mlir::Operation *op)
+      : attributes(op->getAttrOfType<mlir::DictionaryAttr>("backend_config")) {}
+  KernelAttributes(mlir::DictionaryAttr attributes) : attributes(attributes) {}
+  /// Null if the call has none.
+  mlir::DictionaryAttr dictionary() const { return attributes; }
+
+private:
+  mlir::DictionaryAttr attributes;
+};
 
 /// One of them; null if there is none of that name.
-mlir::Attribute kernelAttribute(mlir::Operation *op, llvm::StringRef name);
+mlir::Attribute kernelAttribute(KernelAttributes call, llvm::StringRef name);
 
 /// Those that a kernel's calls always have, by their types.
-bool kernelFlag(mlir::Operation *op, llvm::StringRef name);
-int64_t kernelInteger(mlir::Operation *op, llvm::StringRef name);
-llvm::ArrayRef<int64_t> kernelIntegers(mlir::Operation *op, llvm::StringRef name);
-double kernelNumber(mlir::Operation *op, llvm::StringRef name);
+bool kernelFlag(KernelAttributes call, llvm::StringRef name);
+int64_t kernelInteger(KernelAttributes call, llvm::StringRef name);
+llvm::ArrayRef<int64_t> kernelIntegers(KernelAttributes call, llvm::StringRef name);
+double kernelNumber(KernelAttributes call, llvm::StringRef name);
 
 /// The dimension numbers of a dot_general, or of a call that stands for one.
 stablehlo::DotDimensionNumbersAttr dotNumbersOf(mlir::Operation *product);

@@ -177,7 +177,7 @@ View allocateWorkspace(Planner &planner, const ConvolutionCall &call) {
 }
 
 Result<bool> planConvolutionCall(Planner &planner, Operation *op) {
-  ConvolutionCall call = convolutionCallIn(kernelAttributes(op));
+  ConvolutionCall call = convolutionCallIn(op);
   std::vector<View> reads;
   TORCHERE_ASSIGN(PlannedConvolution convolution,
                   planOperands(planner, call, op->getOperand(0), op->getOperands().drop_front(), reads));
