@@ -70,6 +70,12 @@ print(*(count(Model(kind), x) for kind in (nn.LSTM, nn.GRU, nn.RNN)))
 print(*(count(Model(nn.LSTM), torch.randn(5, rows, 64)) for rows in (2, 64, 65)))
 print(count(Model(nn.LSTM, bidirectional=True, num_layers=2), x), count(Model(nn.LSTM, proj_size=16), x),
       count(Model(nn.LSTM, bias=False), x), count(Model(nn.LSTM, 50), x[..., :50]))
+class Step(nn.LSTMCell):  # whose gates are computed in place
+    def forward(self, x, hidden, cell):
+        return super().forward(x, (hidden, cell))
+
+steps = [torch.randn(2, 64) for _ in range(3)]
+print(*sorted(row.kernel for row in check(Step(64, 64), *steps).profile(*steps).rows))
 w = torch.randn(64, 128)
 for model in (Gates(), Shifted(), Spread()):
     print(*(count(model, torch.randn(rows, 64), w) for rows in (1, 4)))
@@ -80,7 +86,7 @@ def test_a_cell_is_one_step():
     """The product and what becomes of its gates, which are runs of its columns."""
     lines, _ = run(BEGINNING + CELLS)
     right = [line for line in lines if line != "right"]
-    assert right == ["1 1 0", "1 1 0", "4 1 1 0", "1 1", "0 0", "0 0"]
+    assert right == ["1 1 0", "1 1 0", "4 1 1 0", "LSTM cell matmul", "1 1", "0 0", "0 0"]
 
 
 THREADS = """

@@ -94,6 +94,26 @@ inline constexpr const char *enginePrograms[] = {
       }
       return %r#1 : tensor<1x64xf32>
     })",
+    // A step of an LSTM.
+    R"(func.func @main(%x: tensor<2x64xf32>, %w: tensor<64x256xf32> {torchere.weight = true},
+                       %c: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>) {
+      %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+        : (tensor<2x64xf32>, tensor<64x256xf32>) -> tensor<2x256xf32>
+      %a = stablehlo.slice %p [0:2, 0:64] : (tensor<2x256xf32>) -> tensor<2x64xf32>
+      %b = stablehlo.slice %p [0:2, 64:128] : (tensor<2x256xf32>) -> tensor<2x64xf32>
+      %d = stablehlo.slice %p [0:2, 128:192] : (tensor<2x256xf32>) -> tensor<2x64xf32>
+      %e = stablehlo.slice %p [0:2, 192:256] : (tensor<2x256xf32>) -> tensor<2x64xf32>
+      %i = stablehlo.logistic %a : tensor<2x64xf32>
+      %f = stablehlo.logistic %b : tensor<2x64xf32>
+      %g = stablehlo.tanh %d : tensor<2x64xf32>
+      %o = stablehlo.logistic %e : tensor<2x64xf32>
+      %kept = stablehlo.multiply %f, %c : tensor<2x64xf32>
+      %added = stablehlo.multiply %i, %g : tensor<2x64xf32>
+      %cell = stablehlo.add %kept, %added : tensor<2x64xf32>
+      %t = stablehlo.tanh %cell : tensor<2x64xf32>
+      %h = stablehlo.multiply %o, %t : tensor<2x64xf32>
+      return %h, %cell : tensor<2x64xf32>, tensor<2x64xf32>
+    })",
     R"(func.func @main(%x: tensor<8xi32>, %y: tensor<5000xi32>, %n: tensor<i32>)
         -> (tensor<8xi32>, tensor<5000xi32>, tensor<i32>) {
       %zero = stablehlo.constant dense<0> : tensor<i32>

@@ -216,6 +216,29 @@ class Writer:
         operands = "".join(f", {start}" for start in starts)
         self.emit(f"dynamic_slice {name}{operands}, sizes = {sizes} : {types}", sizes, dtype)
 
+    def updates(self, name, shape, dtype):
+        """Parts of a value written in place, one after the other, and slices of what that gives."""
+        whole = name
+        for _ in range(self.random.randint(1, 3)):
+            update = [self.random.randint(1, size) for size in shape]
+            part = self.random.choice([v for v in self.values if v[2] == dtype])
+            if math.prod(part[1]) != math.prod(update):
+                part = self.constant(
+                    {"f32": "2.5", "bf16": "2.5", "i1": "true"}.get(dtype, "3"), update, dtype
+                )
+            types = f"({tensor(part[1], dtype)}) -> {tensor(update, dtype)}"
+            written, _, _ = self.emit(f"reshape {part[0]} : {types}", update, dtype)
+            starts = [self.constant(self.random.randint(-2, 5), (), "i32")[0] for _ in shape]
+            types = ", ".join([tensor(shape, dtype), tensor(update, dtype)] + ["tensor<i32>"] * len(shape))
+            operands = ", ".join([whole, written, *starts])
+            whole, _, _ = self.emit(
+                f"dynamic_update_slice {operands} : ({types}) -> {tensor(shape, dtype)}", shape, dtype
+            )
+            if self.random.random() < 0.8:  # nothing else reads it
+                self.values.pop()
+        for _ in range(self.random.randint(1, 3)):
+            self.slice(whole, shape, dtype)
+
     def concatenate(self, name, shape, dtype):
         if not shape or math.prod(shape) > 200:
             return
@@ -276,6 +299,7 @@ class Writer:
             self.broadcast,
             self.slice,
             self.dynamic_slice,
+            self.updates,
             self.concatenate,
             self.pad,
             self.reverse,

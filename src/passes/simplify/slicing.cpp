@@ -104,6 +104,65 @@ Value simplifyDynamicUpdateSlice(DynamicUpdateSliceOp op, OpBuilder &) {
   return update.hasStaticShape() && update == typeOf(op.getOperand()) ? Value(op.getUpdate()) : Value();
 }
 
+/// Where a dynamic_update_slice of constant indices writes; nothing of others.
+std::optional<Dimensions> startsOf(DynamicUpdateSliceOp op) {
+  RankedTensorType operand = typeOf(op.getOperand()), update = typeOf(op.getUpdate());
+  if (!operand.hasStaticShape() || !update.hasStaticShape())
+    return std::nullopt;
+  Dimensions starts;
+  for (auto [index, start] : llvm::enumerate(op.getStartIndices())) {
+    std::optional<int64_t> value = constantIndex(start);
+    if (!value)
+      return std::nullopt;
+    starts.push_back(std::clamp<int64_t>(*value, 0, operand.getDimSize(index) - update.getDimSize(index)));
+  }
+  return starts;
+}
+
+/// Whether slices alone read the value, and what was written into copies of it: `budget` is for all of these.
+bool isReadBySlices(Value value, int64_t &budget) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    if (--budget < 0 || isa<SliceOp>(use.getOwner()))
+      return budget >= 0;
+    auto update = dyn_cast<DynamicUpdateSliceOp>(use.getOwner());
+    return update && use.getOperandNumber() == 0 && isReadBySlices(update, budget);
+  });
+}
+
+/// slice(dynamic_update_slice(x, y)) = slice(x) or slice(y), if it reads one of them alone: an in-place op on
+/// each of several parts of a tensor. Else, who reads an old part would keep what is written from being
+/// written in place: so slices have to be all that reads the tensor.
+Value sliceUpdated(SliceOp op, OpBuilder &builder) {
+  constexpr int64_t mostUses = 256;
+  if (!op.getType().hasStaticShape() || isEmpty(op.getType()))
+    return {};
+  Value from = op.getOperand();
+  for (int64_t budget = mostUses; auto update = from.getDefiningOp<DynamicUpdateSliceOp>();) {
+    std::optional<Dimensions> places = isSimplifiable(update) ? startsOf(update) : std::nullopt;
+    if (!places || !isReadBySlices(update, budget))
+      return {};
+    bool isWithin = true, isApart = false;
+    Dimensions starts, limits;
+    for (auto [index, place] : llvm::enumerate(*places)) {
+      int64_t size = typeOf(update.getUpdate()).getDimSize(index),
+              first = op.getStartIndices()[index] - place,
+              last = first + (op.getType().getDimSize(index) - 1) * op.getStrides()[index];
+      isWithin &= first >= 0 && last < size;
+      isApart |= last < 0 || first >= size;
+      starts.push_back(first);
+      limits.push_back(last + 1);
+    }
+    if (isWithin)
+      return createSlice(op, builder, update.getUpdate(), starts, limits, op.getStrides());
+    if (!isApart)
+      return {};
+    from = update.getOperand();
+  }
+  return from == op.getOperand()
+             ? Value()
+             : createSlice(op, builder, from, op.getStartIndices(), op.getLimitIndices(), op.getStrides());
+}
+
 //===- concatenate --------------------------------------------------------===//
 
 /// Whether two slices of one value lie side by side along an axis and agree elsewhere.
@@ -197,9 +256,9 @@ Value simplifyReverse(ReverseOp op, OpBuilder &builder) {
 } // namespace
 
 void addSlicingSimplifications(RewritePatternSet &patterns) {
-  addSimplifications<SliceOp, SliceOp, DynamicSliceOp, DynamicUpdateSliceOp, ConcatenateOp, PadOp, ReverseOp>(
-      patterns, mergeSlices, sliceConcatenate, simplifyDynamicSlice, simplifyDynamicUpdateSlice,
-      simplifyConcatenate, dropPad, simplifyReverse);
+  addSimplifications<SliceOp, SliceOp, SliceOp, DynamicSliceOp, DynamicUpdateSliceOp, ConcatenateOp, PadOp,
+                     ReverseOp>(patterns, mergeSlices, sliceConcatenate, sliceUpdated, simplifyDynamicSlice,
+                                simplifyDynamicUpdateSlice, simplifyConcatenate, dropPad, simplifyReverse);
 }
 
 } // namespace torchere::passes

@@ -78,6 +78,49 @@ func.func @slices(%x: tensor<10xf32>, %y: tensor<4xf32>) -> (tensor<2xf32>, tens
   return %1, %3, %4, %5 : tensor<2xf32>, tensor<2xf32>, tensor<3xf32>, tensor<10xf32>
 }
 
+// What in-place ops on parts of a tensor write is read where it was computed.
+// CHECK-LABEL: func @updated_slices
+// CHECK-NEXT: %[[FIRST:.*]] = stablehlo.slice %arg0 [0:2, 0:2] : (tensor<2x6xf32>) -> tensor<2x2xf32>
+// CHECK-NEXT: %[[LOW:.*]] = stablehlo.tanh %[[FIRST]]
+// CHECK-NEXT: %[[SECOND:.*]] = stablehlo.slice %arg0 [0:2, 2:4] : (tensor<2x6xf32>) -> tensor<2x2xf32>
+// CHECK-NEXT: %[[HIGH:.*]] = stablehlo.logistic %[[SECOND]]
+// CHECK-NEXT: %[[ROW:.*]] = stablehlo.slice %[[HIGH]] [1:2, 0:2] : (tensor<2x2xf32>) -> tensor<1x2xf32>
+// CHECK-NEXT: %[[REST:.*]] = stablehlo.slice %arg0 [0:2, 5:6] : (tensor<2x6xf32>) -> tensor<2x1xf32>
+// CHECK-NEXT: return %[[LOW]], %[[ROW]], %[[REST]]
+func.func @updated_slices(%x: tensor<2x6xf32>) -> (tensor<2x2xf32>, tensor<1x2xf32>, tensor<2x1xf32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i64>
+  %two = stablehlo.constant dense<2> : tensor<i64>
+  %0 = stablehlo.slice %x [0:2, 0:2] : (tensor<2x6xf32>) -> tensor<2x2xf32>
+  %1 = stablehlo.tanh %0 : tensor<2x2xf32>
+  %2 = stablehlo.dynamic_update_slice %x, %1, %zero, %zero : (tensor<2x6xf32>, tensor<2x2xf32>, tensor<i64>, tensor<i64>) -> tensor<2x6xf32>
+  %3 = stablehlo.slice %2 [0:2, 2:4] : (tensor<2x6xf32>) -> tensor<2x2xf32>
+  %4 = stablehlo.logistic %3 : tensor<2x2xf32>
+  %5 = stablehlo.dynamic_update_slice %2, %4, %zero, %two : (tensor<2x6xf32>, tensor<2x2xf32>, tensor<i64>, tensor<i64>) -> tensor<2x6xf32>
+  %6 = stablehlo.slice %5 [0:2, 0:2] : (tensor<2x6xf32>) -> tensor<2x2xf32>
+  %7 = stablehlo.slice %5 [1:2, 2:4] : (tensor<2x6xf32>) -> tensor<1x2xf32>
+  %8 = stablehlo.slice %5 [0:2, 5:6] : (tensor<2x6xf32>) -> tensor<2x1xf32>
+  return %6, %7, %8 : tensor<2x2xf32>, tensor<1x2xf32>, tensor<2x1xf32>
+}
+
+// A tensor that is needed as a whole is written in place, and a slice of both parts needs it.
+// CHECK-LABEL: func @needed_updates
+// CHECK: %[[WHOLE:.*]] = stablehlo.dynamic_update_slice %arg0
+// CHECK: stablehlo.slice %[[WHOLE]] [4:6]
+// CHECK: %[[OTHER:.*]] = stablehlo.dynamic_update_slice %arg1
+// CHECK: stablehlo.slice %[[OTHER]] [1:3]
+// CHECK: %[[UNKNOWN:.*]] = stablehlo.dynamic_update_slice %arg1
+// CHECK: stablehlo.slice %[[UNKNOWN]] [4:6]
+func.func @needed_updates(%x: tensor<6xf32>, %y: tensor<6xf32>, %u: tensor<2xf32>, %i: tensor<i64>) -> (tensor<6xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i64>
+  %0 = stablehlo.dynamic_update_slice %x, %u, %zero : (tensor<6xf32>, tensor<2xf32>, tensor<i64>) -> tensor<6xf32>
+  %1 = stablehlo.slice %0 [4:6] : (tensor<6xf32>) -> tensor<2xf32>
+  %2 = stablehlo.dynamic_update_slice %y, %u, %zero : (tensor<6xf32>, tensor<2xf32>, tensor<i64>) -> tensor<6xf32>
+  %3 = stablehlo.slice %2 [1:3] : (tensor<6xf32>) -> tensor<2xf32>
+  %4 = stablehlo.dynamic_update_slice %y, %u, %i : (tensor<6xf32>, tensor<2xf32>, tensor<i64>) -> tensor<6xf32>
+  %5 = stablehlo.slice %4 [4:6] : (tensor<6xf32>) -> tensor<2xf32>
+  return %0, %1, %3, %5 : tensor<6xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+}
+
 // CHECK-LABEL: func @dynamic_slices
 // CHECK-NEXT: %[[CLAMPED:.*]] = stablehlo.slice %arg0 [6:10] : (tensor<10xf32>) -> tensor<4xf32>
 // CHECK-NEXT: %[[UPDATED:.*]] = stablehlo.dynamic_update_slice %arg0, %[[CLAMPED]], %arg1
