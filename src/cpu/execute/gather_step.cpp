@@ -3,6 +3,8 @@
 
 #include "cpu/plan/limits.h"
 
+#include <set>
+
 namespace torchere::cpu {
 
 Status GatherStep::run(const Frame &frame) const {
@@ -18,11 +20,20 @@ Status checkSlices(const PlanLimits &limits, const IndexedSlices &slices, const 
   for (int i = 0; i < slices.rank; ++i)
     TORCHERE_TRY(expect(slices.sizes[i] >= 0 && slices.sizes[i] <= slices.dims[i],
                         "sizes of slices: got {}, expected 0 to {}", slices.sizes[i], slices.dims[i]));
-  for (int i = 0; i < slices.components; ++i)
+  std::set<int> targets; // places are kept inside one by one, not their sums
+  for (int i = 0; i < slices.components; ++i) {
     TORCHERE_TRY(expectWithin("dimensions of indices", {slices.target[i]}, 0, slices.rank - 1));
+    TORCHERE_TRY(
+        expect(targets.insert(slices.target[i]).second, "two indices of dimension {}", slices.target[i]));
+  }
   std::vector<DimensionStride> walked;
   for (int i = 0; i < slices.batchRank; ++i) {
-    TORCHERE_TRY(expectWithin("dimensions of indices", {slices.batchTarget[i]}, -1, slices.rank - 1));
+    const int target = slices.batchTarget[i];
+    TORCHERE_TRY(expectWithin("dimensions of indices", {target}, -1, slices.rank - 1));
+    TORCHERE_TRY(expect(target < 0 || targets.insert(target).second, "two indices of dimension {}", target));
+    TORCHERE_TRY(expect(target < 0 || slices.batchDims[i] <= slices.dims[target],
+                        "slices along dimension {}: got {}, expected at most {}", target, slices.batchDims[i],
+                        target < 0 ? 0 : slices.dims[target]));
     walked.push_back({slices.batchDims[i], slices.indexStrides[i]});
   }
   walked.push_back({slices.components, slices.componentStride});

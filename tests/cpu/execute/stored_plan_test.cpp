@@ -8,6 +8,7 @@
 #include "cpu/execute/convolution_step.h"
 #include "cpu/execute/copy_step.h"
 #include "cpu/execute/extremum_step.h"
+#include "cpu/execute/gather_step.h"
 #include "cpu/execute/matmul_step.h"
 #include "cpu/execute/reduce_step.h"
 #include "cpu/execute/rows_step.h"
@@ -108,6 +109,38 @@ TEST(StoredPlan, BuffersLieWhereTheyMay) {
             "bytes of the arena: got -1, expected 0 to 1099511627776");
   EXPECT_EQ(refusal([](Plan &plan) { plan.buffers[argument].home = static_cast<Home>(5); }),
             "an enumerator: got 5, expected 0 to 4");
+}
+
+/// Kernels keep each index of a place inside of the tensor, and not sums of them.
+TEST(StoredPlan, PlacesOfSlicesHaveOneIndexADimension) {
+  auto refuse = [](const std::function<void(IndexedSlices &)> &change) {
+    IndexedSlices slices{.rank = 2, .dims = {4, 4}, .strides = {4, 1}, .sizes = {1, 1}, .batchRank = 1};
+    slices.batchDims[0] = 4;
+    slices.batchStrides[0] = 1;
+    slices.batchTarget[0] = -1;
+    slices.components = 2;
+    slices.target[1] = 1;
+    change(slices);
+    return refusal([&](Plan &plan) {
+      add<GatherStep>(plan, slices, floats(argument, {4, 4}), denseView(index, ElementType::I64, {}),
+                      floats(result, {4}));
+    });
+  };
+  EXPECT_EQ(refuse([](IndexedSlices &) {}), "accepted");
+  EXPECT_EQ(refuse([](IndexedSlices &slices) { slices.target[1] = 0; }),
+            "step 0, of : two indices of dimension 0");
+  EXPECT_EQ(refuse([](IndexedSlices &slices) { slices.batchTarget[0] = 1; }),
+            "step 0, of : two indices of dimension 1");
+  auto batched = [](IndexedSlices &slices) {
+    slices.components = 1;
+    slices.batchTarget[0] = 1;
+  };
+  EXPECT_EQ(refuse(batched), "accepted");
+  EXPECT_EQ(refuse([&](IndexedSlices &slices) {
+              batched(slices);
+              slices.batchDims[0] = 5;
+            }),
+            "step 0, of : slices along dimension 1: got 5, expected at most 4");
 }
 
 TEST(StoredPlan, ViewsLieInTheirBuffers) {
