@@ -21,19 +21,23 @@ Status checkSlices(const PlanLimits &limits, const IndexedSlices &slices, const 
     TORCHERE_TRY(expect(slices.sizes[i] >= 0 && slices.sizes[i] <= slices.dims[i],
                         "sizes of slices: got {}, expected 0 to {}", slices.sizes[i], slices.dims[i]));
   std::set<int> targets; // places are kept inside one by one, not their sums
+  auto addTarget = [&](int target) {
+    return expect(targets.insert(target).second, "two indices of dimension {}", target);
+  };
   for (int i = 0; i < slices.components; ++i) {
     TORCHERE_TRY(expectWithin("dimensions of indices", {slices.target[i]}, 0, slices.rank - 1));
-    TORCHERE_TRY(
-        expect(targets.insert(slices.target[i]).second, "two indices of dimension {}", slices.target[i]));
+    TORCHERE_TRY(addTarget(slices.target[i]));
   }
   std::vector<DimensionStride> walked;
   for (int i = 0; i < slices.batchRank; ++i) {
     const int target = slices.batchTarget[i];
     TORCHERE_TRY(expectWithin("dimensions of indices", {target}, -1, slices.rank - 1));
-    TORCHERE_TRY(expect(target < 0 || targets.insert(target).second, "two indices of dimension {}", target));
-    TORCHERE_TRY(expect(target < 0 || slices.batchDims[i] <= slices.dims[target],
-                        "slices along dimension {}: got {}, expected at most {}", target, slices.batchDims[i],
-                        target < 0 ? 0 : slices.dims[target]));
+    if (target >= 0) {
+      TORCHERE_TRY(addTarget(target));
+      TORCHERE_TRY(expect(slices.batchDims[i] <= slices.dims[target],
+                          "slices along dimension {}: got {}, expected at most {}", target,
+                          slices.batchDims[i], slices.dims[target]));
+    }
     walked.push_back({slices.batchDims[i], slices.indexStrides[i]});
   }
   walked.push_back({slices.components, slices.componentStride});

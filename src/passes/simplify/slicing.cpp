@@ -75,6 +75,19 @@ std::optional<int64_t> constantIndex(Value value) {
   return bits.getSExtValue();
 }
 
+/// Where a slice of these sizes begins, by indices that are constants; nothing of others.
+std::optional<Dimensions> constantStarts(ValueRange indices, RankedTensorType operand,
+                                         ArrayRef<int64_t> sizes) {
+  Dimensions starts;
+  for (auto [index, start] : llvm::enumerate(indices)) {
+    std::optional<int64_t> value = constantIndex(start);
+    if (!value)
+      return std::nullopt;
+    starts.push_back(std::clamp<int64_t>(*value, 0, operand.getDimSize(index) - sizes[index]));
+  }
+  return starts;
+}
+
 /// A dynamic_slice of the full operand is the operand; with constant indices it is a slice.
 Value simplifyDynamicSlice(DynamicSliceOp op, OpBuilder &builder) {
   RankedTensorType operand = typeOf(op.getOperand());
@@ -82,18 +95,15 @@ Value simplifyDynamicSlice(DynamicSliceOp op, OpBuilder &builder) {
     return {};
   if (llvm::equal(op.getSliceSizes(), operand.getShape()))
     return op.getOperand();
-  Dimensions starts, limits;
-  for (auto [index, start] : llvm::enumerate(op.getStartIndices())) {
-    std::optional<int64_t> value = constantIndex(start);
-    if (!value)
-      return {};
-    int64_t size = op.getSliceSizes()[index];
-    starts.push_back(std::clamp<int64_t>(*value, 0, operand.getDimSize(index) - size));
-    limits.push_back(starts.back() + size);
-  }
+  std::optional<Dimensions> starts = constantStarts(op.getStartIndices(), operand, op.getSliceSizes());
+  if (!starts)
+    return {};
+  Dimensions limits;
+  for (auto [start, size] : llvm::zip_equal(*starts, op.getSliceSizes()))
+    limits.push_back(start + size);
   return SliceOp::create(builder, op.getLoc(), op.getType(), op.getOperand(),
-                         builder.getDenseI64ArrayAttr(starts), builder.getDenseI64ArrayAttr(limits),
-                         builder.getDenseI64ArrayAttr(Dimensions(starts.size(), 1)));
+                         builder.getDenseI64ArrayAttr(*starts), builder.getDenseI64ArrayAttr(limits),
+                         builder.getDenseI64ArrayAttr(Dimensions(starts->size(), 1)));
 }
 
 /// A dynamic_update_slice of the full operand is the update; an empty one is the operand.
@@ -109,14 +119,7 @@ std::optional<Dimensions> startsOf(DynamicUpdateSliceOp op) {
   RankedTensorType operand = typeOf(op.getOperand()), update = typeOf(op.getUpdate());
   if (!operand.hasStaticShape() || !update.hasStaticShape())
     return std::nullopt;
-  Dimensions starts;
-  for (auto [index, start] : llvm::enumerate(op.getStartIndices())) {
-    std::optional<int64_t> value = constantIndex(start);
-    if (!value)
-      return std::nullopt;
-    starts.push_back(std::clamp<int64_t>(*value, 0, operand.getDimSize(index) - update.getDimSize(index)));
-  }
-  return starts;
+  return constantStarts(op.getStartIndices(), operand, update.getShape());
 }
 
 /// Whether slices alone read the value, and what was written into copies of it: `budget` is for all of these.
