@@ -5,6 +5,7 @@
 #include "cpu/plan/limits.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <set>
@@ -85,6 +86,13 @@ Status CountedLoopStep::run(const Frame &frame) const {
   return {};
 }
 
+double CountedLoopStep::turnFlops() const {
+  double flops = 0;
+  for (const std::unique_ptr<const Step> &step : body)
+    flops += step->flops();
+  return flops;
+}
+
 Status CountedLoopStep::prepare(const Frame &frame) const {
   return prepareSteps(body, frame);
 }
@@ -95,6 +103,27 @@ void CountedLoopStep::addPackings(std::vector<Packing> &packings) const {
 
 bool CountedLoopStep::packs(BufferId buffer) const {
   return buffer != count.limit.buffer && anyPacks(body, buffer);
+}
+
+Status ParallelStep::run(const Frame &frame) const {
+  auto count = static_cast<int64_t>(loops.size());
+  bool haveThreads = isShort || frame.context.pool.threads() <= count;
+  if (!haveThreads || frame.recorder || frame.rendezvous)
+    return runSteps(loops, frame);
+  std::array<Status, mostLoops> done;
+  frame.context.pool.parallelFor(count, [&](int64_t loop) {
+    auto i = static_cast<size_t>(loop);
+    done[i] = loops[i]->run(frame);
+  });
+  for (Status &status : done)
+    TORCHERE_TRY(std::move(status));
+  return {};
+}
+
+Status ParallelStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(expectWithin("loops that run at the same time", {static_cast<int64_t>(loops.size())}, 1,
+                            static_cast<int64_t>(mostLoops)));
+  return limits.areApart(loops);
 }
 
 bool BranchStep::packs(BufferId buffer) const {

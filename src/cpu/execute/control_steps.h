@@ -78,6 +78,8 @@ public:
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "loop"; }
+  /// Of the steps of a turn.
+  double turnFlops() const;
   bool packs(BufferId buffer) const final;
   Status prepare(const Frame &frame) const final;
   void addPackings(std::vector<Packing> &packings) const final;
@@ -88,6 +90,30 @@ private:
   LoopCount count;
   Steps body;
   std::vector<Swap> swaps;
+};
+
+/// Loops of which none writes what another one touches: each runs on a thread of its own.
+class ParallelStep final : public StoredStep<ParallelStep> {
+public:
+  /// More are refused.
+  static constexpr size_t mostLoops = 8;
+
+  /// `isShort`: the steps of a turn are too short to have parts for several threads.
+  ParallelStep(Steps loops, bool isShort) : loops(std::move(loops)), isShort(isShort) {}
+  ParallelStep() = default;
+  static auto fields(auto &step) { return std::tie(step.loops, step.isShort); }
+  Status restore(const PlanLimits &limits);
+  /// One loop after the other where these have more threads than there are loops, where a run is measured and
+  /// where it meets other processes, which it does in the order of its steps. Results are the same.
+  Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "parallel loops"; }
+  bool packs(BufferId buffer) const final { return anyPacks(loops, buffer); }
+  Status prepare(const Frame &frame) const final { return prepareSteps(loops, frame); }
+  void addPackings(std::vector<Packing> &packings) const final { addPackingsOf(loops, packings); }
+
+private:
+  Steps loops;
+  bool isShort = false;
 };
 
 /// Of an `if` or a `case`.

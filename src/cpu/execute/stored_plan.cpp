@@ -69,6 +69,7 @@ constexpr StoredClass storedClasses[] = {
     storedClass<LuStep>(),
     storedClass<MatmulStep>(),
     storedClass<NormStep>(),
+    storedClass<ParallelStep>(),
     storedClass<PoolingStep>(),
     storedClass<QrStep>(),
     storedClass<RandomBitsStep>(),
@@ -142,6 +143,7 @@ std::unique_ptr<const Step> PlanReader::getStep() {
       !check(expectWithin("the kind of a step", {row}, 0, int64_t(std::size(storedClasses)) - 1)) ||
       !check(expect(depth < mostDepth, "steps in steps: expected at most {} of them", mostDepth)))
     return nullptr;
+  size_t before = accesses.count();
   ++depth;
   Result<std::unique_ptr<const Step>> step = storedClasses[row].read(*this, *limits);
   --depth;
@@ -149,6 +151,7 @@ std::unique_ptr<const Step> PlanReader::getStep() {
     refuse(invalidArgument("step {}, of {}: {}", number, origin.op, step.error().message).value());
   if (hasFailed())
     return nullptr;
+  depth > 0 ? accesses.close(step->get(), before) : accesses.clear();
   plan->origins.emplace(step->get(), std::move(origin));
   return *std::move(step);
 }
@@ -184,7 +187,7 @@ void PlanReader::getPlan(Plan &made, std::vector<bool> isGone) {
       !check(expectEqual("arguments of a plan", made.writtenArguments.size(), isGone.size())) ||
       !check(verifyBuffers(made)))
     return;
-  PlanLimits here(made, isa, std::move(isGone));
+  PlanLimits here(made, isa, std::move(isGone), accesses);
   plan = &made;
   limits = &here;
   steps = 0;

@@ -42,6 +42,7 @@ private:
   Isa isa;
   Plan *plan = nullptr;
   const PlanLimits *limits = nullptr;
+  AccessLog accesses; ///< of the steps that the outermost one runs
   int depth = 0;
   size_t steps = 0;
 };

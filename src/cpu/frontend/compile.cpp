@@ -11,6 +11,7 @@
 #include "cpu/frontend/fusion/pattern.h"
 #include "cpu/frontend/loop_invariants.h"
 #include "cpu/frontend/marked_loops.h"
+#include "cpu/frontend/parallel_loops.h"
 #include "cpu/frontend/planner.h"
 #include "cpu/frontend/running_sums.h"
 #include "cpu/frontend/size_limits.h"
@@ -207,6 +208,7 @@ static Status planModule(CompiledModule &compiled, stablehlo::Module module, con
     isDonated.push_back(argument.isDonated);
   compiled.isWeight = weightsOf(entry, isDonated);
   func::FuncOp weights = splitWeights(entry, compiled.isWeight);
+  placeLoopsTogether(entry);
   Planner planner(compiled.module, target.isa, std::move(isDonated));
   std::vector<bool> isWeight = compiled.isWeight;
   isWeight.resize(entry.getNumArguments(), true); // values of the weight program

@@ -71,9 +71,10 @@ void LoopProgramBuilder::addSteps() {
   for (; addedSteps < drafts.program.steps.size(); ++addedSteps) {
     Draft &run = add(LoopOp::Run);
     run.instruction.index = static_cast<uint32_t>(addedSteps);
-    run.touched = touched;
+    run.touched = accesses.read;
+    llvm::append_range(run.touched, accesses.written);
   }
-  touched.clear();
+  accesses = {};
 }
 
 void LoopProgramBuilder::addMemory(LoopOp op, const View &whole, const Sizes &part,
@@ -341,10 +342,10 @@ Status LoopProgramBuilder::addBranches(Operation *op) {
 Status LoopProgramBuilder::plan(stablehlo::WhileOp loop) {
   int64_t begin = planner.beginLoop();
   Steps *outer = planner.writeInto(&drafts.program.steps);
-  planner.tellBuffersTo(&touched);
+  planner.beginAccesses(&accesses);
   Status status = addLoop(loop);
   planner.writeInto(outer);
-  planner.tellBuffersTo(nullptr);
+  planner.endAccesses();
   TORCHERE_TRY(status);
   for (mlir::Value value : loop->getResults())
     drafts.needed.insert(planner.view(value)->buffer);

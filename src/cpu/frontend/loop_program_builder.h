@@ -107,7 +107,7 @@ private:
   BufferId firstBuffer;
   LoopDrafts drafts;
   std::vector<Draft> *code;
-  std::vector<BufferId> touched;
+  Accesses accesses; ///< of the steps that no instruction runs yet
   size_t addedSteps = 0;
   llvm::DenseSet<BufferId> fixed;                  ///< written in the preamble alone
   llvm::DenseSet<BufferId> written;                ///< of those from outside

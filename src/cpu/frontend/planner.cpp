@@ -236,10 +236,12 @@ void Planner::read(const View &view, const Step &step) {
 void Planner::tell(const Step &step, std::span<const View> reads, std::span<const View> writes) {
   for (const View &view : reads)
     read(view, step);
-  for (const std::span<const View> &views : {reads, writes})
-    for (const View &view : views)
-      if (touched)
-        touched->push_back(view.buffer);
+  for (Accesses *accesses : listeners) {
+    for (const View &view : reads)
+      accesses->read.push_back(view.buffer);
+    for (const View &view : writes)
+      accesses->written.push_back(view.buffer);
+  }
   for (const View &view : writes) {
     use(view);
     if (std::optional<size_t> argument = argumentOf(view))
@@ -255,6 +257,15 @@ void Planner::emit(std::unique_ptr<const Step> step, std::span<const View> reads
     result.stepNumbers.push_back(now);
   steps->push_back(std::move(step));
   ++now;
+}
+
+void Planner::emitInto(Steps &list, Operation *op, std::unique_ptr<const Step> step,
+                       std::span<const View> reads, std::span<const View> writes) {
+  Steps *outer = std::exchange(steps, &list);
+  Operation *before = std::exchange(current, op);
+  emit(std::move(step), reads, writes);
+  steps = outer;
+  current = before;
 }
 
 int64_t bytesOf(std::span<const View> views) {
@@ -481,12 +492,16 @@ Result<std::vector<View>> Planner::carriedViews(Operation *loop, llvm::function_
   return carried;
 }
 
-void Planner::layParts(const View &whole, llvm::ArrayRef<std::pair<BufferId, int64_t>> parts, BufferId first,
-                       int64_t begin) {
+void Planner::keepInUse(BufferId first, int64_t begin) {
   for (BufferId id = first; id < result.buffers.size(); ++id) {
     result.buffers[id].first = begin;
     result.buffers[id].last = now;
   }
+}
+
+void Planner::layParts(const View &whole, llvm::ArrayRef<std::pair<BufferId, int64_t>> parts, BufferId first,
+                       int64_t begin) {
+  keepInUse(first, begin);
   for (auto [id, offset] : parts) {
     result.buffers[id].home = Home::Part;
     result.buffers[id].index = whole.buffer;

@@ -50,6 +50,15 @@ struct CopiesTogether {
   Status write(std::span<const View> sources) const;
 };
 
+/// The buffers that steps read and write, as they come.
+struct Accesses {
+  std::vector<BufferId> read, written;
+
+  bool contains(BufferId buffer) const {
+    return llvm::is_contained(read, buffer) || llvm::is_contained(written, buffer);
+  }
+};
+
 /// Ops in the order in which they came; any of them leaves at no cost.
 class WaitingOps {
 public:
@@ -112,6 +121,9 @@ public:
   View allocateInOrder(mlir::Value value, std::span<const int64_t> order);
   /// Adds a step that reads and writes these views.
   void emit(std::unique_ptr<const Step> step, std::span<const View> reads, std::span<const View> writes);
+  /// The same into another list, for `op`.
+  void emitInto(Steps &list, mlir::Operation *op, std::unique_ptr<const Step> step,
+                std::span<const View> reads, std::span<const View> writes);
   /// A slice that is written into `whole`, and what it reads, as a part of the last step: false if that is
   /// not a cell whose result it is.
   bool joinCell(const SliceStep &slice, std::span<const View> reads, const View &whole);
@@ -143,6 +155,8 @@ public:
     hasReductions = true;
   }
   bool isPending(mlir::Operation *op) const { return op && pending.contains(op); }
+  /// Whether it is known where the value lies.
+  bool isBound(mlir::Value value) const { return views.contains(value); }
   /// Whether a step computes the elementwise op or the reduction, and has found its operands.
   bool isComputed(mlir::Operation *op) const { return computed.contains(op); }
   /// Plans all that waits, before what it reads is overwritten or in front of regions.
@@ -170,6 +184,8 @@ public:
   /// Whether two views are all of two buffers of the arena, of one size and without parts, the second of them
   /// from `firstNew` on.
   bool maySwap(const View &value, const View &next, size_t firstNew) const;
+  /// The buffers from `first` on are in use from the step `begin` until now.
+  void keepInUse(BufferId first, int64_t begin);
   /// The buffer counts as used before the loop too, so that it stays until its end.
   void useBeforeLoop(BufferId buffer, int64_t begin);
   /// The memory of loop values: that of their initial values where nobody needs these any more and mayTake(),
@@ -177,13 +193,15 @@ public:
   Result<std::vector<View>> carriedViews(mlir::Operation *loop, llvm::function_ref<bool(BufferId)> mayTake,
                                          llvm::function_ref<Status(const View &, const View &)> copy);
 
+  /// Writes further steps into another list. Returns the one before.
+  Steps *writeInto(Steps *list) { return std::exchange(steps, list); }
+  /// What the steps from now on read and write goes there, until the innermost such call is ended.
+  void beginAccesses(Accesses *accesses) { listeners.push_back(accesses); }
+  void endAccesses() { listeners.pop_back(); }
+
   // For loop programs, which plan ops one by one and lay their values themselves.
 
   Status planOp(mlir::Operation *op);
-  /// Writes further steps into another list. Returns the one before.
-  Steps *writeInto(Steps *list) { return std::exchange(steps, list); }
-  /// What the steps from now on read and write goes there as well.
-  void tellBuffersTo(std::vector<BufferId> *list) { touched = list; }
   size_t bufferCount() const { return result.buffers.size(); }
   const Buffer &buffer(BufferId id) const { return result.buffers[id]; }
   /// Makes parts of memory, which are in use from the step `begin` until now, of the buffers at these bytes
@@ -230,7 +248,7 @@ private:
   size_t argumentCount = 0; ///< of the function
   Plan result;
   Steps *steps = nullptr; ///< the list that is being written
-  std::vector<BufferId> *touched = nullptr;
+  std::vector<Accesses *> listeners;
   mlir::Operation *current = nullptr; ///< which is being planned
   int64_t now = 0;                    ///< the number of the next step
   llvm::DenseMap<mlir::Value, View> views;

@@ -73,6 +73,7 @@ Status PlanLimits::reads(const View &view) const {
   TORCHERE_TRY(lies(view));
   const Buffer &buffer = plan.buffers[view.buffer];
   bool isLost = buffer.home == Home::Argument && isGone[buffer.index];
+  log.add(view.buffer, /*isWrite=*/false);
   return expect(!isLost, "a value that steps only pack: got argument {}", buffer.index);
 }
 
@@ -106,6 +107,7 @@ Status PlanLimits::readsInteger(const View &view) const {
 Status PlanLimits::writes(const View &view) const {
   TORCHERE_TRY(lies(view));
   const Buffer &buffer = plan.buffers[view.buffer];
+  log.add(view.buffer, /*isWrite=*/true);
   TORCHERE_TRY(expect(buffer.home != Home::Constant, "a constant that is written"));
   TORCHERE_TRY(expect(buffer.home != Home::Argument || plan.writtenArguments[buffer.index],
                       "an argument that is written: got {}, which the plan does not write", buffer.index));
@@ -144,12 +146,101 @@ Status PlanLimits::packs(const View &view, DType type, std::optional<size_t> arg
                          bool isConstant) const {
   TORCHERE_TRY(checkType(view, type));
   TORCHERE_TRY(lies(view));
+  log.add(view.buffer, /*isWrite=*/false);
   const Buffer &buffer = plan.buffers[view.buffer];
   std::optional<size_t> own;
   if (buffer.home == Home::Argument)
     own = buffer.index;
   TORCHERE_TRY(expect(argument == own, "weights that are packed of another argument than they lie in"));
   return expect(isConstant == (buffer.home == Home::Constant), "weights: a constant, or none");
+}
+
+std::span<const AccessLog::Access> AccessLog::of(const Step *step) const {
+  auto found = ranges.find(step);
+  if (found == ranges.end())
+    return {};
+  auto [first, last] = found->second;
+  return std::span(accesses).subspan(first, last - first);
+}
+
+void AccessLog::clear() {
+  accesses.clear();
+  ranges.clear();
+}
+
+namespace {
+
+/// Bytes of the arena; a result; or the arguments, which may be one memory.
+struct Extent {
+  Home home = Home::Arena;
+  size_t index = 0;
+  int64_t begin = 0, end = 0;
+  auto operator<=>(const Extent &) const = default;
+};
+
+Extent extentOf(const Plan &plan, BufferId id) {
+  const Buffer &buffer = plan.buffers[id];
+  switch (buffer.home) {
+  case Home::Part: {
+    int64_t begin = plan.buffers[buffer.index].offset + buffer.offset;
+    return {Home::Arena, 0, begin, begin + buffer.bytes};
+  }
+  case Home::Arena:
+    return {Home::Arena, 0, buffer.offset, buffer.offset + buffer.bytes};
+  case Home::Argument:
+    return {Home::Argument, 0, 0, 1};
+  case Home::Result:
+  case Home::Constant:
+    break;
+  }
+  return {buffer.home, buffer.index, 0, 1};
+}
+
+/// In order, and none of them overlaps the next one.
+std::vector<Extent> extentsOf(const Plan &plan, std::span<const AccessLog::Access> accesses,
+                              bool writesAlone) {
+  std::vector<Extent> extents;
+  for (const AccessLog::Access &access : accesses)
+    if (access.isWrite || !writesAlone)
+      extents.push_back(extentOf(plan, access.buffer));
+  std::sort(extents.begin(), extents.end());
+  std::vector<Extent> joined;
+  for (const Extent &extent : extents) {
+    bool isNext = joined.empty() || joined.back().home != extent.home ||
+                  joined.back().index != extent.index || joined.back().end <= extent.begin;
+    if (isNext)
+      joined.push_back(extent);
+    else
+      joined.back().end = std::max(joined.back().end, extent.end);
+  }
+  return joined;
+}
+
+bool overlap(const std::vector<Extent> &one, const std::vector<Extent> &other) {
+  for (size_t i = 0, j = 0; i < one.size() && j < other.size();) {
+    auto memory = [](const Extent &extent) { return std::pair(extent.home, extent.index); };
+    bool isSame = memory(one[i]) == memory(other[j]);
+    if (isSame && one[i].begin < other[j].end && other[j].begin < one[i].end)
+      return true;
+    bool isFirst = isSame ? one[i].end <= other[j].begin : memory(one[i]) < memory(other[j]);
+    isFirst ? ++i : ++j;
+  }
+  return false;
+}
+
+} // namespace
+
+Status PlanLimits::areApart(const Steps &steps) const {
+  std::vector<std::vector<Extent>> written, all;
+  for (const std::unique_ptr<const Step> &step : steps) {
+    written.push_back(extentsOf(plan, log.of(step.get()), /*writesAlone=*/true));
+    all.push_back(extentsOf(plan, log.of(step.get()), /*writesAlone=*/false));
+  }
+  for (size_t i = 0; i < steps.size(); ++i)
+    for (size_t j = 0; j < steps.size(); ++j)
+      TORCHERE_TRY(expect(i == j || !overlap(written[i], all[j]),
+                          "steps that run at the same time: step {} writes what step {} touches", i, j));
+  return {};
 }
 
 static Status verifyBuffer(const Plan &plan, const Buffer &buffer) {

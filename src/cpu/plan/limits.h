@@ -5,6 +5,8 @@
 
 #include <initializer_list>
 #include <optional>
+#include <unordered_map>
+#include <utility>
 
 namespace torchere::cpu {
 
@@ -43,13 +45,33 @@ inline Status expectWithin(std::string_view what, std::initializer_list<int64_t>
   return expectWithin(what, std::span(numbers.begin(), numbers.size()), low, high);
 }
 
+/// The buffers that steps were found to read and write.
+class AccessLog {
+public:
+  struct Access {
+    BufferId buffer = 0;
+    bool isWrite = false;
+  };
+  void add(BufferId buffer, bool isWrite) { accesses.push_back({buffer, isWrite}); }
+  size_t count() const { return accesses.size(); }
+  /// All accesses from `first` on are the step's.
+  void close(const Step *step, size_t first) { ranges[step] = {first, accesses.size()}; }
+  std::span<const Access> of(const Step *step) const;
+  void clear();
+
+private:
+  std::vector<Access> accesses;
+  std::unordered_map<const Step *, std::pair<size_t, size_t>> ranges;
+};
+
 /// Errors are InvalidArgument. The checks of a view are also those of its ranks and sizes: below
 /// mostElements, as is the number of its elements.
 class PlanLimits {
 public:
   /// `isGone`: by argument, whether nothing is left of it but what steps have packed.
-  PlanLimits(const Plan &plan, Isa isa, std::vector<bool> isGone)
-      : plan(plan), targetIsa(isa), isGone(std::move(isGone)) {}
+  /// What reads(), writes() and packs() find goes to `log`.
+  PlanLimits(const Plan &plan, Isa isa, std::vector<bool> isGone, AccessLog &log)
+      : plan(plan), targetIsa(isa), isGone(std::move(isGone)), log(log) {}
 
   Isa isa() const { return targetIsa; }
 
@@ -64,6 +86,8 @@ public:
   Status writesDense(const View &view, DType type, int64_t count) const;
   /// Two buffers that change places, of which these views are all: of the same size, and without parts.
   Status swaps(const View &one, const View &other) const;
+  /// Steps that the log knows: none writes memory that another one touches.
+  Status areApart(const Steps &steps) const;
   /// As reads() for an operand that is kept packed: `argument` is the argument that it lies in, if it is one.
   Status packs(const View &view, DType type, std::optional<size_t> argument, bool isConstant) const;
 
@@ -73,6 +97,7 @@ private:
   const Plan &plan;
   Isa targetIsa;
   std::vector<bool> isGone;
+  AccessLog &log;
 };
 
 /// Whether the buffers lie where they may: in the arena, and parts in what they are a part of.

@@ -277,6 +277,43 @@ TEST(StoredPlan, LoopsCountIntegersOfTheirOwn) {
             "an enumerator: got 6, expected 0 to 5");
 }
 
+/// Two loops, each of which copies eight bytes.
+std::string refusalOfTogether(const View &from, const View &to, const View &otherFrom, const View &otherTo) {
+  return refusal([&](Plan &plan) {
+    plan.buffers.push_back({Home::Arena, 0, 128, 64});
+    plan.buffers.push_back({Home::Arena, 0, 64, 128}); // in the second half of the one before
+    plan.arenaBytes = 192;
+    Steps loops;
+    for (const auto &[source, target] : {std::pair(from, to), std::pair(otherFrom, otherTo)}) {
+      Steps body;
+      body.push_back(std::make_unique<const CopyStep>(source, target));
+      loops.push_back(std::make_unique<const LoopStep>(Steps(), denseView(constant, ElementType::Bool, {}),
+                                                       std::move(body), std::vector<Swap>()));
+    }
+    add<ParallelStep>(plan, std::move(loops), true);
+  });
+}
+
+TEST(StoredPlan, LoopsThatRunAtTheSameTimeAreApart) {
+  constexpr BufferId one = 6, two = 7;
+  View given = floats(argument, {2}), made = floats(result, {2}), kept = floats(scratch, {2});
+  View inPart = floats(part, {2}), inOne = floats(one, {2}), inTwo = floats(two, {2});
+  EXPECT_EQ(refusalOfTogether(given, made, given, kept), "accepted");
+  EXPECT_EQ(refusalOfTogether(inOne, made, inTwo, kept), "accepted");
+  EXPECT_EQ(refusalOfTogether(given, inPart, given, inOne), "accepted");
+  auto expected = [](int writer, int other) {
+    return fmt::format("step 0, of : steps that run at the same time: step {} writes what step {} touches",
+                       writer, other);
+  };
+  EXPECT_EQ(refusalOfTogether(given, made, given, made), expected(0, 1));
+  EXPECT_EQ(refusalOfTogether(given, kept, inPart, made), expected(0, 1));
+  EXPECT_EQ(refusalOfTogether(inPart, made, given, kept), expected(1, 0));
+  EXPECT_EQ(refusalOfTogether(given, inOne, given, inTwo), expected(0, 1));
+  EXPECT_EQ(refusalOfTogether(inOne, made, given, inTwo), expected(1, 0));
+  EXPECT_EQ(refusal([](Plan &plan) { add<ParallelStep>(plan, Steps(), true); }),
+            "step 0, of : loops that run at the same time: got 0, expected 1 to 8");
+}
+
 /// A product of one row whose columns are two gates, each of a panel, and their sum.
 struct Cell {
   int64_t width = 2 * floatLanes(Isa::Baseline);

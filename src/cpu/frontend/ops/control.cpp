@@ -4,6 +4,7 @@
 #include "cpu/frontend/comparison.h"
 #include "cpu/frontend/fusion/counted_loop.h"
 #include "cpu/frontend/loop_program_builder.h"
+#include "cpu/frontend/parallel_loops.h"
 #include "cpu/frontend/planner.h"
 #include "stablehlo/dialect.h"
 
@@ -66,30 +67,86 @@ Result<std::unique_ptr<const Step>> planCounted(Planner &planner, stablehlo::Whi
   return std::make_unique<const CountedLoopStep>(steps, std::move(turn.steps), std::move(turn.swaps));
 }
 
-/// The loop's values have memory of their own. What the body computes changes places with it, or is copied
-/// into it unless the body wrote it there.
+struct PlannedLoop {
+  std::vector<View> carried, reads;
+  std::unique_ptr<const Step> step;
+};
+
+/// The loop's values have memory of their own; that of initial values where mayTake(). What the body computes
+/// changes places with it, or is copied into it unless the body wrote it there.
+Result<PlannedLoop> planValues(Planner &planner, Operation *loop,
+                               llvm::function_ref<bool(BufferId)> mayTake) {
+  PlannedLoop planned;
+  auto copy = [&](const View &from, const View &to) { return planner.emitCopy(from, to); };
+  TORCHERE_ASSIGN(planned.carried, planner.carriedViews(loop, mayTake, copy));
+  planned.reads = planned.carried;
+  return planned;
+}
+
+Status planTurns(Planner &planner, stablehlo::WhileOp loop, int64_t begin, PlannedLoop &planned) {
+  const std::vector<View> &carried = planned.carried;
+  if (std::optional<CountedLoop> count = countedLoop(loop)) {
+    TORCHERE_ASSIGN(planned.step, planCounted(planner, loop, *count, carried, planned.reads, begin));
+    return {};
+  }
+  TORCHERE_ASSIGN(Planner::PlannedRegion condition, planner.planRegion(loop.getCond(), carried));
+  TORCHERE_ASSIGN(Turn turn, planTurn(planner, loop.getBody(), carried, begin));
+  planned.reads.push_back(condition.results[0]);
+  planned.step = std::make_unique<LoopStep>(std::move(condition.steps), condition.results[0],
+                                            std::move(turn.steps), std::move(turn.swaps));
+  return {};
+}
+
+/// Turns with no more operations and bytes have no parts that another thread would take.
+constexpr double kMostShortFlops = 1e6;
+constexpr int64_t kMostShortBytes = int64_t(512) << 10;
+
+/// All of their values are in use from the first one's begin to the last one's end. None takes memory that
+/// one before it touches, nor an argument's, which other arguments may share.
+Result<bool> planParallel(Planner &planner, ArrayRef<stablehlo::WhileOp> together) {
+  auto firstNew = static_cast<BufferId>(planner.bufferCount());
+  int64_t begin = planner.beginLoop();
+  Accesses accesses;
+  planner.beginAccesses(&accesses);
+  llvm::scope_exit end([&] { planner.endAccesses(); });
+  auto mayTake = [&](BufferId buffer) {
+    return planner.buffer(buffer).home != Home::Argument && !accesses.contains(buffer);
+  };
+  Steps loops;
+  std::vector<View> reads, writes;
+  bool isShort = true;
+  for (stablehlo::WhileOp loop : together) {
+    TORCHERE_ASSIGN(PlannedLoop planned, planValues(planner, loop, mayTake));
+    TORCHERE_TRY(planTurns(planner, loop, begin, planned));
+    auto &counted = static_cast<const CountedLoopStep &>(*planned.step);
+    isShort &= counted.turnFlops() <= kMostShortFlops && turnBytes(loop) <= kMostShortBytes;
+    planner.emitInto(loops, loop, std::move(planned.step), planned.reads, planned.carried);
+    llvm::append_range(reads, planned.reads);
+    llvm::append_range(writes, planned.carried);
+  }
+  planner.endLoop(begin);
+  planner.keepInUse(firstNew, begin);
+  TORCHERE_LOG_LINE(Debug, "cpu", "{} loops at the same time, {} of a turn's steps", loops.size(),
+                    isShort ? "one thread each" : "parts");
+  planner.emit(std::make_unique<ParallelStep>(std::move(loops), isShort), reads, writes);
+  return true;
+}
+
 Result<bool> planLoop(Planner &planner, Operation *op) {
   auto loop = cast<stablehlo::WhileOp>(op);
+  if (op->getNumResults() != 0 && planner.isBound(op->getResult(0))) // with the loop before it
+    return true;
+  if (SmallVector<stablehlo::WhileOp> loops = loopsBeside(loop); loops.size() > 1)
+    return planParallel(planner, loops);
   if (fitsLoopProgram(loop)) {
     TORCHERE_TRY(planLoopProgram(planner, loop));
     return true;
   }
-  auto copy = [&](const View &from, const View &to) { return planner.emitCopy(from, to); };
-  TORCHERE_ASSIGN(std::vector<View> carried, planner.carriedViews(op, [](BufferId) { return true; }, copy));
+  TORCHERE_ASSIGN(PlannedLoop planned, planValues(planner, op, [](BufferId) { return true; }));
   int64_t begin = planner.beginLoop();
-  std::vector<View> reads = carried;
-  std::unique_ptr<const Step> step;
-  if (std::optional<CountedLoop> count = countedLoop(loop)) {
-    TORCHERE_ASSIGN(step, planCounted(planner, loop, *count, carried, reads, begin));
-  } else {
-    TORCHERE_ASSIGN(Planner::PlannedRegion condition, planner.planRegion(loop.getCond(), carried));
-    TORCHERE_ASSIGN(Turn turn, planTurn(planner, loop.getBody(), carried, begin));
-    reads.push_back(condition.results[0]);
-    step = std::make_unique<LoopStep>(std::move(condition.steps), condition.results[0], std::move(turn.steps),
-                                      std::move(turn.swaps));
-  }
+  TORCHERE_TRY(planTurns(planner, loop, begin, planned));
   planner.endLoop(begin);
-  planner.emit(std::move(step), reads, carried);
+  planner.emit(std::move(planned.step), planned.reads, planned.carried);
   return true;
 }
 
