@@ -95,31 +95,31 @@ inline constexpr const char *enginePrograms[] = {
       return %r#1 : tensor<1x64xf32>
     })",
     // Two loops that run at the same time.
-    R"(func.func @main(%x: tensor<2x64xf32>, %w: tensor<64x64xf32> {torchere.weight = true},
-                       %n: tensor<i32>) -> (tensor<2x64xf32>, tensor<2x64xf32>) {
+    R"(func.func @main(%x: tensor<4x64xf32>, %w: tensor<64x64xf32> {torchere.weight = true},
+                       %n: tensor<i32>) -> (tensor<4x64xf32>, tensor<4x64xf32>) {
       %zero = stablehlo.constant dense<0> : tensor<i32>
       %one = stablehlo.constant dense<1> : tensor<i32>
-      %r:2 = stablehlo.while(%i = %zero, %s = %x) : tensor<i32>, tensor<2x64xf32> cond {
+      %r:2 = stablehlo.while(%i = %zero, %s = %x) : tensor<i32>, tensor<4x64xf32> cond {
         %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
         stablehlo.return %c : tensor<i1>
       } do {
         %j = stablehlo.add %i, %one : tensor<i32>
         %p = stablehlo.dot_general %s, %w, contracting_dims = [1] x [0]
-          : (tensor<2x64xf32>, tensor<64x64xf32>) -> tensor<2x64xf32>
-        stablehlo.return %j, %p : tensor<i32>, tensor<2x64xf32>
+          : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+        stablehlo.return %j, %p : tensor<i32>, tensor<4x64xf32>
       }
-      %q:2 = stablehlo.while(%i = %zero, %s = %x) : tensor<i32>, tensor<2x64xf32> cond {
+      %q:2 = stablehlo.while(%i = %zero, %s = %x) : tensor<i32>, tensor<4x64xf32> cond {
         %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
         stablehlo.return %c : tensor<i1>
       } do {
         %j = stablehlo.add %i, %one : tensor<i32>
         %p = stablehlo.dot_general %w, %s, contracting_dims = [1] x [1]
-          : (tensor<64x64xf32>, tensor<2x64xf32>) -> tensor<64x2xf32>
-        %t = stablehlo.transpose %p, dims = [1, 0] : (tensor<64x2xf32>) -> tensor<2x64xf32>
-        %u = stablehlo.tanh %t : tensor<2x64xf32>
-        stablehlo.return %j, %u : tensor<i32>, tensor<2x64xf32>
+          : (tensor<64x64xf32>, tensor<4x64xf32>) -> tensor<64x4xf32>
+        %t = stablehlo.transpose %p, dims = [1, 0] : (tensor<64x4xf32>) -> tensor<4x64xf32>
+        %u = stablehlo.tanh %t : tensor<4x64xf32>
+        stablehlo.return %j, %u : tensor<i32>, tensor<4x64xf32>
       }
-      return %r#1, %q#1 : tensor<2x64xf32>, tensor<2x64xf32>
+      return %r#1, %q#1 : tensor<4x64xf32>, tensor<4x64xf32>
     })",
     // A step of an LSTM.
     R"(func.func @main(%x: tensor<2x64xf32>, %w: tensor<64x256xf32> {torchere.weight = true},
