@@ -10,6 +10,7 @@
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/pattern.h"
 #include "cpu/frontend/loop_invariants.h"
+#include "cpu/frontend/loop_rows.h"
 #include "cpu/frontend/marked_loops.h"
 #include "cpu/frontend/parallel_loops.h"
 #include "cpu/frontend/planner.h"
@@ -148,6 +149,7 @@ Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, co
   TORCHERE_TRY(checkSizes(entry)); // of what ops were expanded to
   replaceRunningSums(entry);
   freeLoopInvariants(entry);
+  cutLoopRows(entry);
   fuse(entry, target.isa);
   return entry;
 }

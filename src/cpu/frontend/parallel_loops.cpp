@@ -79,7 +79,7 @@ public:
     size_t passed = 0;
     for (Operation *op = first->getNextNode(); op && !op->hasTrait<OpTrait::IsTerminator>() && mayMove(op);
          op = op->getNextNode()) {
-      if (passed++ == mostBetween || loops.size() == mostLoops)
+      if (passed++ == mostBetween || gathered.size() == mostLoops)
         break;
       auto loop = dyn_cast<stablehlo::WhileOp>(op);
       if (needs(op, before)) {
@@ -92,10 +92,11 @@ public:
     }
   }
 
-  /// The last of the loops.
-  Operation *place() {
-    stablehlo::WhileOp last = loops.back();
-    for (stablehlo::WhileOp loop : ArrayRef(loops).drop_back()) {
+  ArrayRef<stablehlo::WhileOp> loops() const { return gathered; }
+
+  void place() {
+    stablehlo::WhileOp last = gathered.back();
+    for (stablehlo::WhileOp loop : loops().drop_back()) {
       loop->moveBefore(last);
       loop->setAttr(besideAttribute, UnitAttr::get(loop->getContext()));
     }
@@ -104,29 +105,37 @@ public:
       op->moveAfter(end);
       end = op;
     }
-    return last;
   }
 
 private:
   void add(stablehlo::WhileOp loop) {
-    loops.push_back(loop);
+    gathered.push_back(loop);
     before.insert(loop);
     moved = dependents.size();
   }
 
-  SmallVector<stablehlo::WhileOp> loops;
+  SmallVector<stablehlo::WhileOp> gathered;
   SmallVector<Operation *> dependents;
   size_t moved = 0; ///< of the dependents: those in front of the last loop
   SmallPtrSet<Operation *, 16> before;
 };
 
-void placeTogether(Block &block) {
+std::vector<Gathering> gatherLoops(Block &block) {
+  std::vector<Gathering> found;
   for (Operation *op = block.empty() ? nullptr : &block.front(); op; op = op->getNextNode())
     if (auto loop = dyn_cast<stablehlo::WhileOp>(op); loop && mayMove(loop) && mayRunBeside(loop))
-      op = Gathering(loop).place();
+      op = found.emplace_back(loop).loops().back();
+  return found;
 }
 
 } // namespace
+
+std::vector<SmallVector<stablehlo::WhileOp>> loopsThatMayRunTogether(Block &block) {
+  std::vector<SmallVector<stablehlo::WhileOp>> loops;
+  for (const Gathering &gathering : gatherLoops(block))
+    loops.emplace_back(gathering.loops());
+  return loops;
+}
 
 int64_t turnBytes(stablehlo::WhileOp loop) {
   int64_t bytes = 0;
@@ -147,7 +156,8 @@ void placeLoopsTogether(func::FuncOp function) {
   SmallVector<Block *> blocks;
   function.walk([&](Block *block) { blocks.push_back(block); });
   for (Block *block : blocks)
-    placeTogether(*block);
+    for (Gathering &gathering : gatherLoops(*block))
+      gathering.place();
 }
 
 SmallVector<stablehlo::WhileOp> loopsBeside(stablehlo::WhileOp first) {

@@ -6,11 +6,16 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <vector>
+
 namespace torchere::cpu {
 
 /// Places such loops one after the other. What they are computed from comes before all of them, what needs
 /// their results behind.
 void placeLoopsTogether(mlir::func::FuncOp function);
+
+/// The loops of the block that it would place together, and each that stays alone.
+std::vector<llvm::SmallVector<stablehlo::WhileOp>> loopsThatMayRunTogether(mlir::Block &block);
 
 /// The loops from this one on that were placed together.
 llvm::SmallVector<stablehlo::WhileOp> loopsBeside(stablehlo::WhileOp first);
