@@ -1,5 +1,5 @@
-"""Loops over rows that do not need each other are cut into loops of some rows on the CPU engine: which are, and
-that they compute what the whole loop computes."""
+"""Loops over rows that do not need each other are cut into loops of some rows on the CPU engine: which are,
+and that they compute what the whole loop computes."""
 
 from __future__ import annotations
 
