@@ -97,6 +97,26 @@ def test_what_is_evaluated_is_counted():
     assert "stablehlo.add" not in line
 
 
+BIASES = """
+layer, other = torch.nn.Linear(40, 30), torch.nn.Parameter(torch.randn(30))
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.other = layer, other
+    def forward(self, x):
+        return torch.relu(self.layer(x) + self.other)
+
+x = torch.randn(5, 40)
+print(*((row.kernel, row.bytes) for row in check(Model(), x).profile(x).rows))
+"""
+
+
+def test_two_biases_are_one():
+    """Their sum, which is computed once, and nothing that is as large as the result."""
+    lines, _ = run(BEGINNING + BIASES)
+    assert lines == ["right", str(("matmul", 4.0 * (5 * 40 + 40 * 30 + 30 + 5 * 30)))]
+
+
 STATE = """
 import torch, torchere
 

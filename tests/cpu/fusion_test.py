@@ -137,6 +137,19 @@ TORCH_CASES = {
     "linear and gelu": ("lambda *a: F.gelu(F.linear(*a)), (5, 40), (64, 40), (64,)", "gelu=1 dot=1"),
     "linear and silu": ("lambda *a: F.silu(F.linear(*a)), (5, 40), (30, 40), (30,)", "silu=1 dot=1"),
     "linear and relu": ("lambda *a: F.relu(F.linear(*a)), (5, 40), (30, 40), (30,)", "dot=1"),
+    "two biases": (
+        "lambda x, w, b, c: torch.relu(x @ w + b + c), (5, 40), (40, 30), (30,), (1, 30)",
+        "dot=1",
+    ),
+    "two biases of another shape, and a residual": (
+        "lambda x, w, b, c, r: (x @ w + b).view(2, 3, 5, 6) + c + r, "
+        "(2, 3, 40), (40, 30), (30,), (5, 6), (2, 3, 5, 6)",
+        "dot=1",
+    ),
+    "two biases in bf16": (
+        "lambda x, w, b, c: x @ w + b + c, bf16(5, 40), bf16(40, 30), bf16(30), bf16(30)",
+        "dot=1",
+    ),
     "linear and a residual": (
         "lambda x, w, b, y: F.relu(y + F.linear(x, w, b)), (5, 40), (30, 40), (30,), (5, 30)",
         "dot=1",

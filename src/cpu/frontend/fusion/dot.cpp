@@ -16,8 +16,9 @@ namespace {
 /// A product's epilogue as it is found, op by op.
 struct DotMatch {
   stablehlo::DotGeneralOp dot;
-  RowShape rows; ///< the columns are those of the right factor
-  mlir::Value bias, residual;
+  RowShape rows;                      ///< the columns are those of the right factor
+  SmallVector<mlir::Value, 2> biases; ///< of the columns; recurrent layers have two
+  mlir::Value residual;
   Activation activation = Activation::None;
   mlir::Value last; ///< what the call computes, maybe in another shape
 };
@@ -54,12 +55,11 @@ bool takeSum(stablehlo::AddOp sum, mlir::Value value, DotMatch &match) {
     return false;
   mlir::Value other = sum.getLhs() == value ? sum.getRhs() : sum.getLhs();
   Subgraph broadcasts;
-  mlir::Value columns =
-      match.bias || match.residual ? mlir::Value() : columnsOf(other, match.rows, broadcasts);
+  mlir::Value columns = match.residual ? mlir::Value() : columnsOf(other, match.rows, broadcasts);
   if (columns == other && isNarrow(other.getType())) // of one row: a residual is read as it is
     columns = {};
   if (columns)
-    match.bias = columns;
+    match.biases.push_back(columns);
   else if (!match.residual && (isStatic(match) || other.getType() == match.dot.getType()))
     match.residual = other;
   else
@@ -109,12 +109,17 @@ mlir::Value inShape(OpBuilder &builder, mlir::Value value, Type type) {
              : mlir::Value(stablehlo::ReshapeOp::create(builder, value.getLoc(), type, value));
 }
 
-/// In the type that products are computed in.
+/// Their sum, in the type that products are computed in.
 mlir::Value biasOf(OpBuilder &builder, const DotMatch &match) {
-  mlir::Value bias = match.bias;
-  Type element = getElementTypeOrSelf(bias.getType());
-  return passes::FormulaBuilder(builder, bias.getLoc(), bias)
-      .convert(bias, element.isF64() ? element : builder.getF32Type());
+  mlir::Value sum;
+  for (mlir::Value bias : match.biases) {
+    Type element = getElementTypeOrSelf(bias.getType());
+    bias = passes::FormulaBuilder(builder, bias.getLoc(), bias)
+               .convert(bias, element.isF64() ? element : builder.getF32Type());
+    sum = sum ? stablehlo::AddOp::create(builder, bias.getLoc(), sum, inShape(builder, bias, sum.getType()))
+              : bias;
+  }
+  return sum;
 }
 
 /// Whether the value may be scores, of which attention is made once the sizes are bound.
@@ -139,14 +144,14 @@ bool fuseDot(stablehlo::DotGeneralOp dot) {
     return false;
   OpBuilder builder(root);
   SmallVector<mlir::Value> operands{dot.getLhs(), dot.getRhs()};
-  if (match.bias)
+  if (!match.biases.empty())
     operands.push_back(biasOf(builder, match));
   if (match.residual)
     operands.push_back(inShape(builder, match.residual, dot.getType()));
   NamedAttribute attributes[] = {
       builder.getNamedAttr("activation", builder.getI64IntegerAttr(static_cast<int64_t>(match.activation))),
       builder.getNamedAttr("dot_dimension_numbers", dot.getDotDimensionNumbers()),
-      builder.getNamedAttr("has_bias", builder.getBoolAttr(bool(match.bias))),
+      builder.getNamedAttr("has_bias", builder.getBoolAttr(!match.biases.empty())),
       builder.getNamedAttr("keeps_denormals", builder.getBoolAttr(!passes::hasDefaultPrecision(dot)))};
   Type type = dot->getResult(0).getType();
   stablehlo::CustomCallOp made =
