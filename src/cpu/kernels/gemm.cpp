@@ -14,6 +14,9 @@ namespace {
 /// Multiply-adds of a part that computes whole batches.
 constexpr int64_t kBatchesWork = 50000;
 constexpr int64_t kMostFetchedBytes = 4096; ///< of a row
+/// Weights of a piece of a cell that the L1 cache holds a part of: every other turn begins with those that
+/// were last.
+constexpr int64_t kMostBytesToAndFro = 131072;
 /// Of so many columns one may be zeros for a better tile.
 constexpr int64_t kWorthwhileColumns = 100;
 
@@ -23,8 +26,9 @@ public:
   Part(const Product &product, int64_t index);
   /// Panels of all rows, which are few.
   Part(const Product &product, int64_t firstPanel, int64_t endPanel);
-  /// The panels, and those that lie in the same place in each of the runs of so many panels behind.
-  void run(int64_t runs = 1, int64_t panelsOfRun = 0);
+  /// The panels, and those that lie in the same place in each of the runs of so many panels behind; the last
+  /// run first if `isBackwards`.
+  void run(int64_t runs = 1, int64_t panelsOfRun = 0, bool isBackwards = false);
 
 private:
   bool hasPlainPanels() const;
@@ -106,7 +110,7 @@ const void *Part::residualAt(int64_t row, int64_t column) const {
   return epilogue.residual ? at(epilogue.residual, place, p_.cSize) : nullptr;
 }
 
-void Part::run(int64_t runs, int64_t panelsOfRun) {
+void Part::run(int64_t runs, int64_t panelsOfRun, bool isBackwards) {
   if (firstRow_ == endRow_ || firstPanel_ == endPanel_)
     return;
   if (staged(endPanel_ - 1 + (runs - 1) * panelsOfRun))
@@ -121,7 +125,12 @@ void Part::run(int64_t runs, int64_t panelsOfRun) {
     tile = tileOf(chunk);
     prepared = chunk;
   };
-  for (int64_t i = 0; i < runs; ++i, firstPanel_ += panelsOfRun, endPanel_ += panelsOfRun)
+  const int64_t step = isBackwards ? -panelsOfRun : panelsOfRun;
+  if (isBackwards) {
+    firstPanel_ += (runs - 1) * panelsOfRun;
+    endPanel_ += (runs - 1) * panelsOfRun;
+  }
+  for (int64_t i = 0; i < runs; ++i, firstPanel_ += step, endPanel_ += step)
     if (goesByPanels()) {
       for (int64_t panel = firstPanel_; panel < endPanel_; ++panel)
         for (int64_t chunk = 0; chunk < p_.chunks; ++chunk) {
@@ -408,7 +417,9 @@ void gemmByRuns(const Context &context, const GemmArgs &args, int64_t runs, int6
   Product product(args, kernelsOf(args.layout.isa));
   int64_t ofRun = product.panels / runs, ofPiece = ofRun / pieces;
   context.pool.parallelFor(pieces, [&](int64_t piece) {
-    Part(product, piece * ofPiece, (piece + 1) * ofPiece).run(runs, ofRun);
+    static thread_local bool isBackwards = false;
+    isBackwards = !isBackwards && runs * ofPiece * args.layout.panelBytes() <= kMostBytesToAndFro;
+    Part(product, piece * ofPiece, (piece + 1) * ofPiece).run(runs, ofRun, isBackwards);
     finish(piece);
   });
 }
