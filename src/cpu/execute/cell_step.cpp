@@ -207,7 +207,7 @@ static int64_t rowStrideOf(const View &view) {
 
 /// The program as an LSTM's cell, if its rows lie as the kernel for these takes them.
 std::optional<LstmCell> CellStep::lstmCell() const {
-  std::optional<LstmCell> cell = LstmCell::of(vector.elements());
+  std::optional<LstmCell> cell = LstmCell::of(vector.vectorProgram());
   const std::vector<View> &inputs = vector.inputViews(), &outputs = vector.outputViews();
   auto hasRows = [](const View &view) { return view.strides.back() == 1; };
   auto isApart = [&](const View &output) { // or the same elements

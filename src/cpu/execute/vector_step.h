@@ -27,7 +27,7 @@ public:
   bool reads(BufferId buffer) const;
   /// Whether each element is computed for itself alone, wherever it is.
   bool isOfElements() const;
-  const VectorProgram &elements() const { return program; }
+  const VectorProgram &vectorProgram() const { return program; }
   /// The program on as many elements of each dimension of its views, from any place in them on.
   Result<VectorPlan> planOn(const Sizes &shape, Isa isa) const;
   /// Where the operands lie.

@@ -93,4 +93,15 @@ void packGrouped(const ConvolutionPlan &plan, const float *weights, const int64_
   }
 }
 
+void groupedRows(Isa isa, const GroupedJob &job) {
+#ifdef TORCHERE_CPU_X86
+  if (isa == Isa::Avx512)
+    return avx512::groupedRows(job);
+  if (isa == Isa::Avx2)
+    return avx2::groupedRows(job);
+#endif
+  (void)isa;
+  baseline::groupedRows(job);
+}
+
 } // namespace torchere::cpu

@@ -15,15 +15,6 @@ int64_t groupedBlockElements(const ConvolutionPlan &plan);
 void packGrouped(const ConvolutionPlan &plan, const float *weights, const int64_t (&strides)[5],
                  float *packed);
 
-inline void groupedRows(Isa isa, const GroupedJob &job) {
-#ifdef TORCHERE_CPU_X86
-  if (isa == Isa::Avx512)
-    return avx512::groupedRows(job);
-  if (isa == Isa::Avx2)
-    return avx2::groupedRows(job);
-#endif
-  (void)isa;
-  baseline::groupedRows(job);
-}
+void groupedRows(Isa isa, const GroupedJob &job);
 
 } // namespace torchere::cpu
