@@ -88,6 +88,24 @@ def measured(h, w):  # the condition reads rows
 def longer(h, w):  # rows move on
     return loop(5, lambda i, h: (jnp.concatenate([jnp.tanh(h @ w)[1:], h[:1]]),), h)[0]
 
+def windows(h, w, x):  # of rows, which move on
+    def step(i, h):
+        return (jnp.tanh(h @ w + lax.dynamic_slice(x, (i, 0), h.shape)),)
+    return loop(5, step, h)[0]
+
+def fixed_window(h, w, x):
+    return loop(5, lambda i, h: (jnp.tanh(h @ w + x[3:19]),), h)[0]
+
+def reshaped(h, w, x):  # rows that were a part of another dimension
+    return loop(5, lambda i, h: (jnp.tanh(h @ w + x.reshape(16, 2, 128)[:, 1]),), h)[0]
+
+def sliced_before(h, w, x):
+    x = jnp.tanh(x)[2:18].reshape(2, 8, 128).reshape(16, 128)
+    return loop(5, lambda i, h: (jnp.tanh(h @ w + x),), h)[0]
+
+def repeated(h, w, x):  # one row for all, and a number
+    return loop(5, lambda i, h: (jnp.tanh(h @ w + x[i] * x[0, 0]),), h)[0]
+
 def updated(h, w):  # a slice of rows
     return loop(5, lambda i, h: (lax.dynamic_update_slice(jnp.tanh(h @ w), h[:4], (i, 0)),), h)[0]
 """
@@ -108,6 +126,11 @@ CASES = {
     "numbered": ("(16, 128), (128, 128)", []),
     "measured": ("(16, 128), (128, 128)", []),
     "longer": ("(16, 128), (128, 128)", []),
+    "windows": ("(16, 128), (128, 128), (20, 128)", []),
+    "fixed_window": ("(16, 128), (128, 128), (20, 128)", []),
+    "reshaped": ("(16, 128), (128, 128), (32, 128)", []),
+    "sliced_before": ("(16, 128), (128, 128), (20, 128)", ["16 2"]),
+    "repeated": ("(16, 128), (128, 128), (20, 128)", ["16 2"]),
     "updated": ("(16, 128), (128, 128)", []),
 }
 

@@ -160,21 +160,17 @@ private:
         join && static_cast<int64_t>(join.getDimension()) == dimension)
       return partOfJoin(join, part);
     auto isCut = [&](Operation *user) { return loop->isAncestor(user) || cutOps.contains(user); };
-    bool isSplat = isa<stablehlo::ConstantOp>(op) &&
-                   cast<DenseElementsAttr>(cast<stablehlo::ConstantOp>(op).getValue()).isSplat();
-    if (!isSplat && (op->getNumOperands() == 0 || !llvm::all_of(op->getUsers(), isCut)))
-      return {};
-    SmallVector<std::optional<int64_t>> from;
-    for (OpOperand &operand : op->getOpOperands()) {
-      std::optional<SmallVector<int64_t>> kept = dimensionsKept(operand);
-      if (!kept)
-        return {};
-      auto found = llvm::find(*kept, dimension);
-      from.push_back(found == kept->end() ? std::nullopt : std::optional(found - kept->begin()));
+    if (auto constant = dyn_cast<stablehlo::ConstantOp>(op)) {
+      IRMapping none;
+      bool isSplat = cast<DenseElementsAttr>(constant.getValue()).isSplat();
+      return isSplat ? cloneCut(builder, *op, none, dimension, part)->getResult(0) : mlir::Value();
     }
+    auto from = dimensionsBefore(op, dimension);
+    if (!from || !llvm::all_of(op->getUsers(), isCut))
+      return {};
     cutOps.insert(op);
     IRMapping mapping;
-    for (auto [operand, own] : llvm::zip_equal(op->getOperands(), from))
+    for (auto [operand, own] : llvm::zip_equal(op->getOperands(), *from))
       if (own)
         mapping.map(operand, partOf(builder, operand, *own, part));
     return cloneCut(builder, *op, mapping, dimension, part)->getResult(0);

@@ -103,6 +103,21 @@ std::optional<SmallVector<int64_t>> dimensionsKept(OpOperand &operand) {
   return std::nullopt;
 }
 
+std::optional<SmallVector<std::optional<int64_t>>> dimensionsBefore(Operation *op, int64_t dimension) {
+  SmallVector<std::optional<int64_t>> before;
+  // Of a part of something else, which part it is would have to be changed.
+  bool isRepeated = isa<stablehlo::BroadcastInDimOp>(op), isKept = isRepeated;
+  for (OpOperand &operand : op->getOpOperands()) {
+    std::optional<Kept> kept = dimensionsKept(operand);
+    if (!kept)
+      return std::nullopt;
+    auto found = llvm::find(*kept, dimension);
+    before.push_back(found == kept->end() ? std::nullopt : std::optional(found - kept->begin()));
+    isKept |= before.back().has_value();
+  }
+  return isKept ? std::optional(before) : std::nullopt;
+}
+
 std::optional<int64_t> RowDimensions::of(mlir::Value value) const {
   auto found = dimensions.find(value);
   return found == dimensions.end() ? std::nullopt : std::optional(found->second);
@@ -136,12 +151,14 @@ bool RowDimensions::setAround(Operation *op) {
     }
   }
   std::optional<int64_t> result = of(op->getResult(0));
-  for (OpOperand &operand : op->getOpOperands()) {
-    std::optional<Kept> kept = dimensionsKept(operand);
-    auto from = result ? llvm::find(*kept, *result) : kept->end();
-    if (from != kept->end() && !set(operand.get(), from - kept->begin()))
+  if (!result)
+    return true;
+  auto before = dimensionsBefore(op, *result);
+  if (!before)
+    return false;
+  for (auto [operand, dimension] : llvm::zip_equal(op->getOperands(), *before))
+    if (dimension && !set(operand, *dimension))
       return false;
-  }
   return true;
 }
 

@@ -14,6 +14,11 @@ namespace torchere::cpu {
 /// index of the operand alone; -1 if there is none. Nothing for ops that are not known.
 std::optional<llvm::SmallVector<int64_t>> dimensionsKept(mlir::OpOperand &operand);
 
+/// By operand: the dimension that this dimension of the op's result is computed along; none for an operand
+/// that is the same for all of its indices. Nothing if the op does not keep them apart.
+std::optional<llvm::SmallVector<std::optional<int64_t>>> dimensionsBefore(mlir::Operation *op,
+                                                                          int64_t dimension);
+
 /// Within a block whose arguments are values of a loop: a turn's results are the arguments of the next one.
 class RowDimensions {
 public:
