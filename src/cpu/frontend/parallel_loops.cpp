@@ -33,17 +33,17 @@ int64_t bytesOf(ValueRange values) {
   return bytes;
 }
 
-/// Whether the op may come earlier or later than others.
+/// Whether the op may come earlier or later than others, and run beside them: calls of others' functions and
+/// exchanges with other processes may not.
 bool mayMove(Operation *op) {
-  auto isOwn = [](Operation *inner) {
-    auto call = dyn_cast<stablehlo::CustomCallOp>(inner);
-    bool isExchange = isKernelCall(inner, "exchange");
-    return isMemoryEffectFree(inner) || (call && isKernelCall(call) && !isExchange) ||
-           inner->getNumRegions() != 0;
+  auto isFree = [](Operation *inner) {
+    if (isa<stablehlo::CustomCallOp>(inner))
+      return isKernelCall(inner) && !isKernelCall(inner, "exchange");
+    return isMemoryEffectFree(inner) || inner->getNumRegions() != 0 ||
+           inner->hasTrait<OpTrait::IsTerminator>();
   };
   return !op->walk([&](Operation *inner) {
-              return isOwn(inner) || inner->hasTrait<OpTrait::IsTerminator>() ? WalkResult::advance()
-                                                                              : WalkResult::interrupt();
+              return isFree(inner) ? WalkResult::advance() : WalkResult::interrupt();
             }).wasInterrupted();
 }
 
