@@ -7,19 +7,21 @@ import re
 import numpy
 import pytest
 from engine_modules_test import assert_same, on_engine
-from engine_test import BEGINNING, run
+from engine_test import BEGINNING, ON_THREADS, run
 from fusion_log import run_jax
 
 from torchere.interpreter import interpret
 
-LAYERS = """
+BOTH_WAYS = """
 class Model(torch.nn.Module):
     def __init__(self, kind):
         super().__init__()
         self.layer = kind(64, 64, num_layers=2, bidirectional=True)
     def forward(self, x):
         return self.layer(x)[0]
+"""
 
+LAYERS = """
 for kind in (torch.nn.LSTM, torch.nn.GRU):
     for batch in (1, 2):
         x = torch.randn(9, batch, 64)
@@ -32,7 +34,7 @@ for kind in (torch.nn.LSTM, torch.nn.GRU):
 
 
 def test_recurrent_layers_copy_neither_weights_nor_slices():
-    lines, _ = run(BEGINNING + LAYERS)
+    lines, _ = run(BEGINNING + BOTH_WAYS + LAYERS)
     expected = [f"{kind} {batch} 4 0 []" for kind in ("LSTM", "GRU") for batch in (1, 2)]
     assert [line for line in lines if line != "right"] == expected
 
@@ -90,8 +92,6 @@ def test_a_cell_is_one_step():
 
 
 THREADS = """
-import copy
-from torchere import _core
 class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -103,16 +103,14 @@ x = torch.randn(20, 2, 256)
 program = check(Model(), x)
 results = []
 for threads in (1, 2, 5):
-    other = copy.copy(program)
-    client = torchere.plugins.client("torchere_cpu", {"intra_op_threads": threads})
-    other._session = _core.Session(client, program._core_bundle)
+    other = on_threads(program, threads)
     results.append([other(x) for _ in range(3)][-1])
 print(all(torch.equal(results[0], other) for other in results))
 """
 
 
 def test_cells_do_not_depend_on_the_number_of_threads():
-    assert run(BEGINNING + THREADS)[0] == ["right", "True"]
+    assert run(BEGINNING + ON_THREADS + THREADS)[0] == ["right", "True"]
 
 
 LOOPS = """

@@ -278,9 +278,19 @@ def test_eight_threads_call_one_program():
     assert run(THREADS)[0] == ["0"]
 
 
-POOLS = """
-import copy, torch, torchere
+ON_THREADS = """
+import copy
 from torchere import _core
+
+def on_threads(program, threads):
+    other = copy.copy(program)
+    client = torchere.plugins.client("torchere_cpu", {"intra_op_threads": threads})
+    other._session = _core.Session(client, program._core_bundle)
+    return other
+"""
+
+POOLS = """
+import torch, torchere
 torch.manual_seed(0)
 
 class Model(torch.nn.Module):
@@ -303,9 +313,7 @@ model, x = Model().eval(), torch.randn(5, 3, 32, 32)
 program = torchere.export(model, (x,))
 results = []
 for threads in (1, 2, 3):
-    other = copy.copy(program)
-    client = torchere.plugins.client("torchere_cpu", {"intra_op_threads": threads})
-    other._session = _core.Session(client, program._core_bundle)
+    other = on_threads(program, threads)
     results.append([other(x) for _ in range(3)][-1])
 for other in results[1:]:
     assert all(torch.equal(one, two) for one, two in zip(results[0], other, strict=True))
@@ -316,7 +324,7 @@ print("same")
 
 
 def test_results_do_not_depend_on_the_number_of_threads():
-    assert run(POOLS)[0] == ["same"]
+    assert run(ON_THREADS + POOLS)[0] == ["same"]
 
 
 OPTIONS = """

@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 
 import numpy
+from engine_loops_test import BOTH_WAYS
 from engine_modules_test import assert_same, on_engine
-from engine_test import BEGINNING, run
+from engine_test import BEGINNING, ON_THREADS, run
 
 from torchere.interpreter import interpret
 
@@ -158,15 +159,7 @@ def test_loops_at_the_same_time(tmp_path):
 
 
 DIRECTIONS = """
-import copy, threading
-from torchere import _core
-
-class Model(torch.nn.Module):
-    def __init__(self, kind):
-        super().__init__()
-        self.layer = kind(64, 64, num_layers=2, bidirectional=True)
-    def forward(self, x):
-        return self.layer(x)[0]
+import threading
 
 def call(program, x, expected, same):
     same.append(all(torch.equal(program(x), expected) for _ in range(20)))
@@ -176,9 +169,7 @@ for kind in (torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN):
     program = check(Model(kind), x)
     rows = program.profile(x).rows
     for threads in (1, 2, 3):
-        other = copy.copy(program)
-        client = torchere.plugins.client("torchere_cpu", {"intra_op_threads": threads})
-        other._session = _core.Session(client, program._core_bundle)
+        other = on_threads(program, threads)
         callers = [threading.Thread(target=call, args=(other, x, program(x), same)) for _ in range(3)]
         for caller in callers: caller.start()
         for caller in callers: caller.join()
@@ -188,5 +179,5 @@ for kind in (torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN):
 
 def test_directions_of_recurrent_layers():
     """The same bits for any number of threads, also of several callers."""
-    lines, _ = run(BEGINNING + DIRECTIONS)
+    lines, _ = run(BEGINNING + BOTH_WAYS + ON_THREADS + DIRECTIONS)
     assert [line for line in lines if line != "right"] == ["LSTM 2 9", "GRU 2 9", "RNN 2 9"]

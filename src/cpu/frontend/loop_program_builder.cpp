@@ -37,17 +37,6 @@ bool hasInstruction(Operation *op) {
          llvm::all_of(op->getOperands(), isPlain) && isPlain(op->getResult(0));
 }
 
-/// How many products it adds up; -1 for other ops.
-int64_t productsOf(Operation *op) {
-  auto dot = dyn_cast<stablehlo::DotGeneralOp>(op);
-  if (!dot)
-    return -1;
-  int64_t products = elementCount(shapeOf(dot.getResult()));
-  for (int64_t dimension : dot.getDotDimensionNumbers().getLhsContractingDimensions())
-    products *= shapeOf(dot.getLhs())[static_cast<size_t>(dimension)];
-  return products;
-}
-
 bool isForThreads(Operation *op) {
   if (isa<stablehlo::ConvolutionOp, stablehlo::FftOp, stablehlo::SortOp>(op) || productsOf(op) > mostProducts)
     return true;
@@ -59,6 +48,16 @@ bool isForThreads(Operation *op) {
 }
 
 } // namespace
+
+int64_t productsOf(Operation *op) {
+  auto dot = dyn_cast<stablehlo::DotGeneralOp>(op);
+  if (!dot)
+    return -1;
+  int64_t products = elementCount(shapeOf(dot.getResult()));
+  for (int64_t dimension : dot.getDotDimensionNumbers().getLhsContractingDimensions())
+    products *= shapeOf(dot.getLhs())[static_cast<size_t>(dimension)];
+  return products;
+}
 
 Result<View> LoopProgramBuilder::viewOf(mlir::Value value) {
   TORCHERE_ASSIGN(View found, planner.view(value));
@@ -359,7 +358,7 @@ bool fitsLoopProgram(stablehlo::WhileOp loop) {
   int64_t bytes = 0, ops = 0;
   return !loop.walk([&](Operation *op) {
                 for (mlir::Value value : op->getResults()) {
-                  int64_t size = LoopProgramBuilder::registerBytes(value);
+                  int64_t size = bytesOf(value);
                   bytes += size <= LoopProgramBuilder::largestRegister ? size + 8 : 0;
                 }
                 bool fits = bytes <= mostOfRegisters && ++ops <= mostOps && !isForThreads(op);

@@ -15,14 +15,14 @@ namespace torchere::cpu {
 bool fitsLoopProgram(stablehlo::WhileOp loop);
 Status planLoopProgram(Planner &planner, stablehlo::WhileOp loop);
 
+/// How many products a contraction adds up; -1 for other ops.
+int64_t productsOf(mlir::Operation *op);
+
 class LoopProgramBuilder {
 public:
   /// Elements. Longer values are computed by steps, which have several threads and fuse what they compute.
   static constexpr int64_t longestValue = 2048;
   static constexpr int64_t largestRegister = longestValue * 8; ///< bytes
-  static int64_t registerBytes(mlir::Value value) {
-    return elementCount(shapeOf(value)) * elementTypeInfo(elementTypeOf(value)).bytes();
-  }
 
   explicit LoopProgramBuilder(Planner &planner)
       : planner(planner), firstBuffer(static_cast<BufferId>(planner.bufferCount())), drafts(planner),

@@ -144,9 +144,7 @@ Status LoopProgramBuilder::addFold(stablehlo::ReduceOp op) {
   std::optional<VectorOp> function = op->getNumResults() == 1 ? foldOf(joinOf(op.getBody())) : std::nullopt;
   mlir::Value operand = op->getOperand(0);
   std::optional<DType> type = dtypeOf(operand);
-  auto isShort = [](mlir::Value value) {
-    return registerBytes(value) <= largestRegister && registerBytes(value) > 0;
-  };
+  auto isShort = [](mlir::Value value) { return bytesOf(value) <= largestRegister && bytesOf(value) > 0; };
   if (!function || !type || primitiveType(*type) < 0 || computeType(*type) != *type || *type == DType::Bool ||
       !isShort(operand) || !isShort(op->getResult(0)) ||
       op->getOperand(1).getType() !=
@@ -189,7 +187,7 @@ Status LoopProgramBuilder::addProduct(stablehlo::DotGeneralOp op) {
   std::optional<DType> type = dtypeOf(op.getResult());
   bool isFloat = type == DType::F32 || type == DType::F64;
   auto fits = [&](mlir::Value value) {
-    return dtypeOf(value) == type && registerBytes(value) <= largestRegister && registerBytes(value) > 0;
+    return dtypeOf(value) == type && bytesOf(value) <= largestRegister && bytesOf(value) > 0;
   };
   if (!isFloat || !fits(op.getLhs()) || !fits(op.getRhs()) || !fits(op.getResult()))
     return addForeign(op);
@@ -239,8 +237,7 @@ Status LoopProgramBuilder::addConcatenation(Operation *op) {
 Status LoopProgramBuilder::addSlice(stablehlo::DynamicSliceOp op) {
   TORCHERE_ASSIGN(View whole, viewOf(op.getOperand()));
   Sizes part = shapeOf(op.getResult());
-  if (!isContiguousPart(whole, part) || registerBytes(op.getResult()) > largestRegister ||
-      elementCount(part) == 0)
+  if (!isContiguousPart(whole, part) || bytesOf(op.getResult()) > largestRegister || elementCount(part) == 0)
     return addForeign(op);
   Draft draft;
   TORCHERE_ASSIGN(std::vector<LoopIndex> starts, startsOf(op.getStartIndices(), draft));
@@ -269,7 +266,7 @@ Result<View> LoopProgramBuilder::targetOf(mlir::Value tensor, mlir::Value update
 Status LoopProgramBuilder::addUpdate(stablehlo::DynamicUpdateSliceOp op) {
   TORCHERE_ASSIGN(View part, viewOf(op.getUpdate()));
   TORCHERE_ASSIGN(View before, viewOf(op.getOperand()));
-  if (!isContiguousPart(before, part.shape) || registerBytes(op.getUpdate()) > largestRegister ||
+  if (!isContiguousPart(before, part.shape) || bytesOf(op.getUpdate()) > largestRegister ||
       elementCount(part.shape) == 0)
     return addForeign(op);
   Draft draft;
@@ -292,8 +289,8 @@ Result<bool> LoopProgramBuilder::addScatter(stablehlo::ScatterOp op) {
   ArrayRef<int64_t> map = numbers.getScatterDimsToOperandDims();
   if (!numbers.getInputBatchingDims().empty() || !isInteger(indexType) ||
       elementCount(shapeOf(indices)) != static_cast<int64_t>(map.size()) ||
-      numbers.getInsertedWindowDims().size() != map.size() || registerBytes(update) > largestRegister ||
-      registerBytes(update) == 0)
+      numbers.getInsertedWindowDims().size() != map.size() || bytesOf(update) > largestRegister ||
+      bytesOf(update) == 0)
     return false;
   for (int64_t dimension : map) {
     if (!llvm::is_contained(numbers.getInsertedWindowDims(), dimension))

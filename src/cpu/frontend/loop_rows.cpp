@@ -6,9 +6,9 @@
 #include "cpu/frontend/loop_program_builder.h"
 #include "cpu/frontend/parallel_loops.h"
 #include "cpu/frontend/row_dimensions.h"
+#include "passes/simplify/dead_code.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/SetVector.h"
 
 #include <bit>
 
@@ -79,21 +79,11 @@ public:
       }
       value.replaceAllUsesWith(joined);
     }
-    llvm::SetVector<Operation *> before;
-    for (mlir::Value value : loop->getOperands())
-      before.insert(value.getDefiningOp());
-    for (auto [value, dimension] : dimensions.all())
-      if (isOutside(value))
-        before.insert(value.getDefiningOp());
     loop->erase();
-    eraseUnused(before);
   }
 
 private:
-  bool isOutside(mlir::Value value) {
-    return !loop->isProperAncestor(value.getParentBlock()->getParentOp()) &&
-           value.getParentBlock()->getParentOp() != loop.getOperation();
-  }
+  bool isOutside(mlir::Value value) { return !loop.getBody().isAncestor(value.getParentRegion()); }
   std::optional<int64_t> ofCarried(size_t index) {
     return dimensions.of(loop.getBody().getArgument(static_cast<unsigned>(index)));
   }
@@ -117,11 +107,8 @@ private:
     for (auto dot : loop.getBody().getOps<stablehlo::DotGeneralOp>()) {
       if (!dimensions.of(dot->getResult(0)))
         continue;
-      int64_t depth = 1;
-      for (int64_t dimension : dot.getDotDimensionNumbers().getLhsContractingDimensions())
-        depth *= shapeOf(dot.getLhs())[static_cast<size_t>(dimension)];
-      work += elementCount(shapeOf(dot->getResult(0))) * depth;
-      weights += elementCount(shapeOf(dot.getRhs())) * elementTypeInfo(elementTypeOf(dot.getRhs())).bytes();
+      work += productsOf(dot);
+      weights += bytesOf(dot.getRhs());
     }
     int64_t least = weights <= fewWeightBytes ? leastRowsOfFewWeights : leastRows;
     int64_t wanted = std::min(std::clamp<int64_t>(work / workOfPart, 2, mostParts), rows / least);
@@ -241,18 +228,6 @@ private:
     }
   }
 
-  /// These, and what only they need. Null is none.
-  static void eraseUnused(llvm::SetVector<Operation *> &waiting) {
-    while (!waiting.empty()) {
-      Operation *op = waiting.pop_back_val();
-      if (!op || !op->use_empty() || !isMemoryEffectFree(op))
-        continue;
-      for (mlir::Value operand : op->getOperands())
-        waiting.insert(operand.getDefiningOp());
-      op->erase();
-    }
-  }
-
   stablehlo::WhileOp loop;
   RowDimensions dimensions;
   int64_t rows = 0;
@@ -269,9 +244,14 @@ void cutLoopRows(func::FuncOp function) {
     if (loops.size() > 1)
       together.insert(loops.begin(), loops.end());
   SmallVector<stablehlo::WhileOp> loops(function.front().getOps<stablehlo::WhileOp>());
+  bool isCut = false;
   for (stablehlo::WhileOp loop : loops)
-    if (RowCut cut(loop); !together.contains(loop) && cut.match())
+    if (RowCut cut(loop); !together.contains(loop) && cut.match()) {
       cut.replace();
+      isCut = true;
+    }
+  if (isCut)
+    passes::eraseDeadOps(function); // what the loops were computed from
 }
 
 } // namespace torchere::cpu

@@ -1,6 +1,7 @@
 // Implements placeLoopsTogether.
 #include "cpu/frontend/parallel_loops.h"
 
+#include "cpu/execute/control_steps.h"
 #include "cpu/frontend/fusion/counted_loop.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/loop_program_builder.h"
@@ -19,14 +20,10 @@ constexpr StringLiteral besideAttribute = "torchere_cpu.beside";
 
 /// Values of all turns stay in the memory of each loop, so they do not share any.
 constexpr int64_t mostTurnBytes = int64_t(4) << 20;
-/// No more loops are together, and no more ops between two of them.
-constexpr size_t mostLoops = 8, mostBetween = 500;
+/// No more ops are between two loops that come together.
+constexpr size_t mostBetween = 500;
 
-int64_t bytesOf(mlir::Value value) {
-  return elementCount(shapeOf(value)) * elementTypeInfo(elementTypeOf(value)).bytes();
-}
-
-int64_t bytesOf(ValueRange values) {
+int64_t bytesOfAll(ValueRange values) {
   int64_t bytes = 0;
   for (mlir::Value value : values)
     bytes += bytesOf(value);
@@ -79,7 +76,7 @@ public:
     size_t passed = 0;
     for (Operation *op = first->getNextNode(); op && !op->hasTrait<OpTrait::IsTerminator>() && mayMove(op);
          op = op->getNextNode()) {
-      if (passed++ == mostBetween || gathered.size() == mostLoops)
+      if (passed++ == mostBetween || gathered.size() == ParallelStep::mostLoops)
         break;
       auto loop = dyn_cast<stablehlo::WhileOp>(op);
       if (needs(op, before)) {
@@ -143,11 +140,11 @@ int64_t turnBytes(stablehlo::WhileOp loop) {
     if (isView(op) || op->hasTrait<OpTrait::IsTerminator>())
       return;
     if (isa<stablehlo::DynamicSliceOp>(op))
-      bytes += 2 * bytesOf(op->getResults());
+      bytes += 2 * bytesOfAll(op->getResults());
     else if (auto update = dyn_cast<stablehlo::DynamicUpdateSliceOp>(op))
       bytes += 2 * bytesOf(update.getUpdate());
     else
-      bytes += bytesOf(op->getOperands()) + bytesOf(op->getResults());
+      bytes += bytesOfAll(op->getOperands()) + bytesOfAll(op->getResults());
   });
   return bytes;
 }

@@ -26,6 +26,10 @@ ElementType elementTypeOf(mlir::Value value) {
   return *stablehlo::storedTypeOf(cast<RankedTensorType>(value.getType()).getElementType());
 }
 
+int64_t bytesOf(mlir::Value value) {
+  return elementCount(shapeOf(value)) * elementTypeInfo(elementTypeOf(value)).bytes();
+}
+
 std::optional<DType> dtypeOf(mlir::Value value) {
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
   if (!element.isIntOrFloat() && !isa<ComplexType>(element))

@@ -270,6 +270,8 @@ ElementType elementTypeOf(mlir::Value value);
 std::optional<DType> dtypeOf(mlir::Value value);
 /// Whether the op computes nothing: it says where the elements of its operand lie, or has them itself.
 bool isView(mlir::Operation *op);
+/// Of a static tensor.
+int64_t bytesOf(mlir::Value value);
 /// The memory that the elements of views lie in; what is repeated counts once.
 int64_t bytesOf(std::span<const View> views);
 /// The integers of an attribute that is a list or a dense tensor; `count` times `value` if there is none.
