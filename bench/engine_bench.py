@@ -19,11 +19,12 @@ new memory: from memory that no cache holds, in the same process afterwards, the
 packing finds them, from the files, which are mapped, in a process that does nothing else. Memory that
 the host of a virtual machine has taken back is what varies most, in a copy as in packing: each process writes
 1 GiB and twice the weights' bytes and frees them before its clock starts, so that the host has given them.
---as-found leaves that out. "anonymous" is
-what the process's memory beyond files grew by, from before the client to after the calls, and "counted" what
-the engine says is in use then: packed weights, the memory of a run, and results. Of open sizes: the
-time of planning a new one, a second call of each of fifty beside later ones, and calls of five of them, each
-behind one of another size, beside those of programs that were exported for that size, in the same places.
+--as-found leaves that out. "anonymous" is what the memory beyond files of a further process grew by with the
+program, and "counted" what the engine says that it takes: packed weights, the memory of a run, what threads
+keep for their kernels, and results. That process has run a small program before, for which "client" is the
+growth: modules, the plugin, its threads. Of open sizes: the time of planning a new one, a second call of each
+of fifty beside later ones, and calls of five of them, each behind one of another size, beside those of
+programs that were exported for that size, in the same places.
 """
 
 from __future__ import annotations
@@ -64,12 +65,11 @@ START = (
     BEGINNING
     + """
 import torch, torchere
-from memory_bench import status
 clock = time.perf_counter
 arguments = torch.load(sys.argv[1] + "/arguments.pt")
 torchere.plugins.find("torchere_cpu")
 ask_for_memory()
-before, start = status("RssAnon"), clock()
+start = clock()
 load = torchere.load
 imported = clock() - start
 program = load(sys.argv[1])
@@ -81,8 +81,6 @@ for _ in range(5):
     last = clock()
     program(*arguments)
     calls.append(clock() - last)
-anonymous = status("RssAnon") - before
-counted = torchere.plugins.client().memory_statistics()["in_use"]
 
 def copy(source, workers):
     start, target = clock(), numpy.empty_like(source)
@@ -96,10 +94,42 @@ source = numpy.ones(weights, numpy.uint8)
 copied = min(copy(source, len(os.sched_getaffinity(0))) for _ in range(3))
 counts = torchere.plugins.client().compile_counts
 print(json.dumps({"imported": imported, "opened": opened, "first": first, "warm": min(calls),
-                  "copied": copied, "weights": weights, "anonymous": anonymous, "counted": counted,
-                  **counts}))
+                  "copied": copied, "weights": weights, **counts}))
 """
 )
+
+# A program that needs next to nothing.
+SAVE_SMALL = """
+import sys
+import torch, torchere
+x = torch.randn(64, 64)
+torchere.export(torch.nn.Tanh(), (x,)).save(sys.argv[1])
+torch.save((x,), sys.argv[1] + "/arguments.pt")
+"""
+
+MEMORY = """
+import ctypes, json, sys
+import torch, torchere
+from memory_bench import status
+
+def run(folder):
+    program = torchere.load(folder)
+    for _ in range(6):
+        results = program(*arguments[folder])
+    return program, results
+
+small, large = sys.argv[1:3]
+arguments = {folder: torch.load(folder + "/arguments.pt") for folder in (small, large)}
+torchere.plugins.find("torchere_cpu")
+statistics = lambda: torchere.plugins.client().memory_statistics()["in_use"]
+start = status("RssAnon")
+kept = run(small)
+ctypes.CDLL(None).malloc_trim(0)  # what is free must not hide what the program takes
+before, counted = status("RssAnon"), statistics()
+kept += run(large)
+print(json.dumps({"client": before - start, "anonymous": status("RssAnon") - before,
+                  "counted": statistics() - counted}))
+"""
 
 # The weights from their files to new memory, each thread its part of every file.
 COPY = (
@@ -224,6 +254,7 @@ def measure(name: str, rounds: int, memory: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         saved, cache, packed = f"{folder}/saved", f"{folder}/cache", f"{folder}/packed"
         ask(SAVE, name, saved)
+        ask(SAVE_SMALL, f"{folder}/small")
         _, log = ask(START, saved, memory, cache=cache)
         plan = times("planned", log)[0]
         stored = start(name, saved, memory, cache, packed)["stored"]
@@ -235,6 +266,9 @@ def measure(name: str, rounds: int, memory: str) -> dict[str, Any]:
             found.append(start(name, saved, memory, cache, packed))
         size = sum(entry.stat().st_size for entry in os.scandir(packed))
         row = {"plan_ms": plan, **middle(runs), "found": middle(found)}
+        for figures, where in ((row, ""), (row["found"], packed)):
+            ask(MEMORY, f"{folder}/small", saved, cache=cache, packed=where)  # stores what is not there yet
+            figures |= json.loads(ask(MEMORY, f"{folder}/small", saved, cache=cache, packed=where)[0])
         return row | {"copied_files": median(copies), "stored": stored, "packed_bytes": size}
 
 
@@ -246,7 +280,8 @@ def row_text(row: dict[str, Any]) -> str:
         f"first result {ms('first')} ms, least {ms('first_least')} (imported {ms('imported')}, opened "
         f"{ms('opened')}, plan {ms('loaded_plan')}, packed {ms('packed')}, mapped {ms('mapped')}, rest "
         f"{ms('rest')}), warm {row['warm'] * 1e3:.2f} ms, copied {ms('copied')} ms, anonymous "
-        f"{row['anonymous'] / 2**20:.1f} MiB, counted {row['counted'] / 2**20:.1f}"
+        f"{row['anonymous'] / 2**20:.1f} MiB, counted {row['counted'] / 2**20:.1f}, client "
+        f"{row['client'] / 2**20:.1f}"
     )
 
 

@@ -1,6 +1,7 @@
 // The pool's protocol: how a job is published, joined and closed.
 #include "cpu/kernels/thread_pool.h"
 
+#include "base/memory_share.h"
 #include "cpu/kernels/float_environment.h"
 
 #include <algorithm>
@@ -63,7 +64,25 @@ void pause() {
 struct Scratch {
   void *data = nullptr;
   size_t size = 0;
-  ~Scratch() { std::free(data); }
+  MemoryShare share;
+  ~Scratch() { release(); }
+  void release() {
+    std::free(std::exchange(data, nullptr));
+    size = 0;
+    share = MemoryShare();
+  }
+  /// A page is the least that is taken.
+  void allocate(size_t bytes) {
+    if (bytes > static_cast<size_t>(memoryLimit()))
+      throw std::bad_alloc();
+    size_t rounded = (bytes + 4095) / 4096 * 4096;
+    Result<MemoryShare> taken = MemoryShare::take(static_cast<int64_t>(rounded));
+    data = taken ? std::aligned_alloc(64, rounded) : nullptr;
+    if (!data)
+      throw std::bad_alloc();
+    size = rounded;
+    share = std::move(*taken);
+  }
 };
 
 } // namespace
@@ -133,13 +152,8 @@ void *ThreadPool::scratch(size_t bytes, int slot) {
   thread_local Scratch slots[kScratchSlots];
   Scratch &scratch = slots[slot];
   if (scratch.size < bytes) {
-    std::free(scratch.data);
-    scratch.size = 0;
-    size_t size = (bytes + 4095) / 4096 * 4096;
-    scratch.data = std::aligned_alloc(64, size);
-    if (!scratch.data)
-      throw std::bad_alloc();
-    scratch.size = size;
+    scratch.release();
+    scratch.allocate(bytes);
   }
   return scratch.data;
 }

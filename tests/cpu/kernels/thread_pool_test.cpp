@@ -1,6 +1,8 @@
 // The pool: every part once, from any number of callers.
 #include "cpu/kernels/thread_pool.h"
 
+#include "base/memory_share.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -195,6 +197,21 @@ TEST(ThreadPool, ScratchIsKeptAndGrows) {
   EXPECT_NE(ThreadPool::scratch(50, 4), small);
   auto *large = static_cast<char *>(ThreadPool::scratch(1 << 20, 3));
   large[(1 << 20) - 1] = 1;
+}
+
+TEST(ThreadPool, ScratchIsCountedWhileItsThreadLives) {
+  int64_t before = memoryTaken();
+  std::thread([&] {
+    ThreadPool::scratch(100, 1);
+    EXPECT_EQ(memoryTaken() - before, 4096);
+    ThreadPool::scratch(10000, 1);
+    ThreadPool::scratch(4096, 2);
+    EXPECT_EQ(memoryTaken() - before, 3 * 4096 + 4096);
+    EXPECT_THROW(ThreadPool::scratch(static_cast<size_t>(memoryLimit() - memoryTaken()) + (1 << 20), 1),
+                 std::bad_alloc);
+    EXPECT_EQ(memoryTaken() - before, 4096);
+  }).join();
+  EXPECT_EQ(memoryTaken(), before);
 }
 
 TEST(Isa, NamesAndChoice) {
