@@ -1,7 +1,11 @@
 // Implements the run of steps and the layout of the arena.
 #include "cpu/plan/plan.h"
 
+#include "cpu/plan/large_pages.h"
+
 #include <algorithm>
+#include <cstdlib>
+#include <sys/mman.h>
 
 namespace torchere::cpu {
 
@@ -24,6 +28,41 @@ void addPackingsOf(const Steps &steps, std::vector<Packing> &packings) {
 
 bool anyPacks(const Steps &steps, BufferId buffer) {
   return std::any_of(steps.begin(), steps.end(), [&](const auto &step) { return step->packs(buffer); });
+}
+
+void MemoryRelease::operator()(std::byte *memory) {
+  if (poisonMode() == Poison::Off)
+    std::free(memory);
+  else
+    releaseGuarded(memory);
+  share = MemoryShare();
+}
+
+/// In large pages where the system has them: fewer faults when it is first written, fewer misses later.
+static Result<std::byte *> allocateLarge(size_t bytes) {
+  void *memory = nullptr;
+  if (posix_memalign(&memory, size_t{largePage}, bytes) != 0)
+    return fail(ErrorCode::ResourceExhausted, "no memory for {} bytes", bytes);
+  madvise(memory, bytes / largePage * largePage, MADV_HUGEPAGE); // a wish
+  return static_cast<std::byte *>(memory);
+}
+
+static Result<std::byte *> allocate(int64_t bytes) {
+  if (poisonMode() != Poison::Off)
+    return allocateGuarded(bytes);
+  auto space = static_cast<size_t>(roundedToAlignment(std::max<int64_t>(bytes, 1)));
+  if (space >= size_t{largePage})
+    return allocateLarge(space);
+  auto *memory = static_cast<std::byte *>(std::aligned_alloc(memoryAlignment, space));
+  if (!memory)
+    return fail(ErrorCode::ResourceExhausted, "no memory for {} bytes", bytes);
+  return memory;
+}
+
+Result<Memory> allocateMemory(int64_t bytes) {
+  TORCHERE_ASSIGN(MemoryShare share, MemoryShare::take(bytes));
+  TORCHERE_ASSIGN(std::byte * memory, allocate(bytes));
+  return Memory(memory, MemoryRelease{std::move(share)});
 }
 
 static void joinParts(Plan &plan) {

@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "base/lifetime.h"
+#include "base/memory_share.h"
 #include "cpu/kernels/thread_pool.h"
-#include "cpu/plan/memory.h"
 #include "cpu/plan/view.h"
 
 #include <cstddef>
@@ -111,6 +111,19 @@ Status prepareSteps(const Steps &steps, const Frame &frame);
 void addPackingsOf(const Steps &steps, std::vector<Packing> &packings);
 /// Whether one of them packs the buffer.
 bool anyPacks(const Steps &steps, BufferId buffer);
+
+/// Memory aligned to 64 bytes, as kernels want it, and its share of all memory.
+struct MemoryRelease {
+  void operator()(std::byte *memory);
+  MemoryShare share;
+};
+using Memory = std::unique_ptr<std::byte[], MemoryRelease>;
+/// ResourceExhausted if there is not enough (see base/memory_share.h). Not zeroed.
+Result<Memory> allocateMemory(int64_t bytes);
+inline constexpr int64_t memoryAlignment = 64;
+inline int64_t roundedToAlignment(int64_t bytes) {
+  return (bytes + memoryAlignment - 1) / memoryAlignment * memoryAlignment;
+}
 
 /// Where a step comes from, for people.
 struct StepOrigin {

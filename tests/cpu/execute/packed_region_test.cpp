@@ -3,7 +3,6 @@
 #include "cpu/plan/large_pages.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -66,26 +65,6 @@ static int64_t residentBytes(const std::byte *memory, int64_t bytes) {
   std::vector<unsigned char> isResident(static_cast<size_t>(bytes / page));
   EXPECT_EQ(mincore(const_cast<std::byte *>(memory), static_cast<size_t>(bytes), isResident.data()), 0);
   return page * std::ranges::count_if(isResident, [](unsigned char each) { return (each & 1) != 0; });
-}
-
-/// malloc would keep it for later blocks, which counts as the process's memory.
-TEST(Memory, BlocksOf256KiBAndMoreGoBackToTheSystem) {
-  if (poisonMode() != Poison::Off)
-    GTEST_SKIP() << "memory ends at protected pages";
-  for (int64_t bytes : {int64_t{256} << 10, (int64_t{1} << 20) + 100, 2 * largePage, 5 * largePage / 2 + 1}) {
-    torchere::Result<Memory> memory = allocateMemory(bytes);
-    ASSERT_TRUE(memory) << memory.error().text();
-    std::byte *first = memory->get();
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % (bytes >= largePage ? size_t{largePage} : 4096), 0u);
-    std::memset(first, 1, static_cast<size_t>(bytes));
-    EXPECT_GE(residentBytes(first, bytes / 4096 * 4096), bytes / 4096 * 4096);
-    *memory = nullptr;
-    for (std::byte *page : {first, first + (bytes - 1) / 4096 * 4096}) {
-      unsigned char isResident;
-      EXPECT_EQ(mincore(page, 4096, &isResident), -1) << bytes;
-      EXPECT_EQ(errno, ENOMEM);
-    }
-  }
 }
 
 TEST(PackedRegion, WhatIsLeftOfSlabsIsReturnedAtItsEnd) {
