@@ -42,13 +42,19 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+# The model, and a program that needs next to nothing.
 SAVE = """
 import sys
 import torch, torchere
 from nine_models import find
+
+def save(model, arguments, folder):
+    torchere.export(model, arguments).save(folder)
+    torch.save(arguments, folder + "/arguments.pt")
+
 model = find(sys.argv[1])
-torchere.export(model.build(), model.arguments()[0]).save(sys.argv[2])
-torch.save(model.arguments()[0], sys.argv[2] + "/arguments.pt")
+save(model.build(), model.arguments()[0], sys.argv[2])
+save(torch.nn.Tanh(), (torch.randn(64, 64),), sys.argv[3])
 """
 
 # What a process begins with: the size of the weights, and memory that the host has to give.
@@ -97,15 +103,6 @@ print(json.dumps({"imported": imported, "opened": opened, "first": first, "warm"
                   "copied": copied, "weights": weights, **counts}))
 """
 )
-
-# A program that needs next to nothing.
-SAVE_SMALL = """
-import sys
-import torch, torchere
-x = torch.randn(64, 64)
-torchere.export(torch.nn.Tanh(), (x,)).save(sys.argv[1])
-torch.save((x,), sys.argv[1] + "/arguments.pt")
-"""
 
 MEMORY = """
 import ctypes, json, sys
@@ -253,8 +250,8 @@ def middle(runs: list[dict[str, Any]]) -> dict[str, Any]:
 def measure(name: str, rounds: int, memory: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         saved, cache, packed = f"{folder}/saved", f"{folder}/cache", f"{folder}/packed"
-        ask(SAVE, name, saved)
-        ask(SAVE_SMALL, f"{folder}/small")
+        small = f"{folder}/small"
+        ask(SAVE, name, saved, small)
         _, log = ask(START, saved, memory, cache=cache)
         plan = times("planned", log)[0]
         stored = start(name, saved, memory, cache, packed)["stored"]
@@ -266,9 +263,9 @@ def measure(name: str, rounds: int, memory: str) -> dict[str, Any]:
             found.append(start(name, saved, memory, cache, packed))
         size = sum(entry.stat().st_size for entry in os.scandir(packed))
         row = {"plan_ms": plan, **middle(runs), "found": middle(found)}
+        ask(MEMORY, small, saved, cache=cache)  # the cache has the small program from now on
         for figures, where in ((row, ""), (row["found"], packed)):
-            ask(MEMORY, f"{folder}/small", saved, cache=cache, packed=where)  # stores what is not there yet
-            figures |= json.loads(ask(MEMORY, f"{folder}/small", saved, cache=cache, packed=where)[0])
+            figures |= json.loads(ask(MEMORY, small, saved, cache=cache, packed=where)[0])
         return row | {"copied_files": median(copies), "stored": stored, "packed_bytes": size}
 
 
