@@ -299,23 +299,32 @@ TORCHERE_INLINE void addSteps(Vec<Compute<T>> (&sums)[kM][kN],
     addSteps<T, kM, kN, kDepth, kStep + 1>(sums, a, b, ahead, aheadStep);
 }
 
-/// The products of all blocks of a tile, of `kDepth` steps each.
-template <class T, int kM, int kN, int kDepth>
-TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int64_t aAhead,
-                               const char *&ahead, Vec<Compute<T>> (&sums)[kM][kN]) {
+/// Where the sum over the blocks of a tile is.
+template <class T> struct BlockSum {
+  const Compute<T> *from;
+  int64_t aAhead;
+  const T *b;
+  const char *&ahead;
+};
+
+/// The products of the blocks [begin, end) of a tile, of `kDepth` steps each. `kAreRegular`: all blocks are
+/// whole, with offsets in A, and follow each other in B: each branch in a block takes about one percent.
+template <class T, int kM, int kN, int kDepth, bool kAreRegular>
+TORCHERE_INLINE void sumBlocks(const TileArgs &args, BlockSum<T> &at, int64_t begin, int64_t end,
+                               Vec<Compute<T>> (&sums)[kM][kN]) {
   using C = Compute<T>;
-  const T *b = static_cast<const T *>(args.b);
+  const T *b = at.b;
   const int64_t aRow = args.aRowStride, bRow = args.bRowStride, depth = args.k;
   const int64_t aheadStep = args.aheadStep;
-  const int64_t wholeBlocks = args.blocks - args.halfBlocks;
-  const bool fetches = aAhead != 0 || args.blocksAhead > 0;
+  [[maybe_unused]] const int64_t wholeBlocks = args.blocks - args.halfBlocks;
+  const bool fetches = kAreRegular || at.aAhead != 0 || args.blocksAhead > 0;
   const int64_t *offsetsAhead = args.aOffsets + args.blocksAhead;
-  for (int64_t block = 0; block < args.blocks; ++block) {
-    const C *a = from + (args.aOffsets ? args.aOffsets[block] : 0);
-    if (args.bOffsets)
+  for (int64_t block = begin; block < end; ++block) {
+    const C *a = at.from + (kAreRegular || args.aOffsets ? args.aOffsets[block] : 0);
+    if (!kAreRegular && args.bOffsets)
       b = static_cast<const T *>(args.b) + args.bOffsets[block];
     if (fetches) {
-      const C *soon = from + aAhead + offsetsAhead[block];
+      const C *soon = at.from + at.aAhead + offsetsAhead[block];
 #pragma GCC unroll 16
       for (int m = 0; m < kM; ++m)
         __builtin_prefetch(soon + m * aRow);
@@ -324,30 +333,27 @@ TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int
     [[maybe_unused]] const int64_t steps = block < wholeBlocks ? depth : depth / 2;
     if constexpr (kM * kN < 8) {
       addProductsByWays<T, kM, kN, (kM * kN < 4 ? 4 : 2)>(sums, a, aRow, b, bRow, steps);
-      b += depth * bRow;
     } else if constexpr (kDepth == kEvenDepth) {
       TileRows<C, kM, kAllInPlace<kM, kN>> rows(a, aRow);
       for (int64_t k = 0; k < depth; k += kStraightSteps) {
-        addSteps<T, kM, kN, kStraightSteps>(sums, rows, b, ahead, aheadStep);
+        addSteps<T, kM, kN, kStraightSteps>(sums, rows, b, at.ahead, aheadStep);
         rows.advance(kStraightSteps * kStepElements<T>);
         b += kStraightSteps * kN * kLanesOf<C>;
       }
     } else if constexpr (kDepth > 0) {
-      if (kDepth == kLanes && block >= wholeBlocks)
-        addSteps<T, kM, kN, kDepth / 2>(sums, {a, aRow}, b, ahead, aheadStep);
-      else
-        addSteps<T, kM, kN, kDepth>(sums, {a, aRow}, b, ahead, aheadStep);
-      b += kDepth * kN * kLanesOf<C>;
+      addSteps<T, kM, kN, kDepth>(sums, {a, aRow}, b, at.ahead, aheadStep);
     } else {
 #pragma GCC unroll 2
       for (int64_t k = 0; k < steps; ++k) {
         addProducts<T, kM, kN, false>(sums, {a + k * kStepElements<T>, aRow}, b + k * bRow);
-        fetchLines<kN>(ahead);
-        ahead += aheadStep;
+        fetchLines<kN>(at.ahead);
+        at.ahead += aheadStep;
       }
-      b += depth * bRow;
     }
+    if constexpr (kDepth != kEvenDepth)
+      b += depth * bRow;
   }
+  at.b = b;
 }
 
 /// The epilogue: sums to C.
@@ -370,8 +376,8 @@ TORCHERE_INLINE void finishSums(const TileArgs &args, Compute<T> *c, const Compu
                     [&](C *p, int m, int n) __attribute__((always_inline)) { store(p, sums[m][n]); });
 }
 
-/// A run of tiles. `T` is B's type.
-template <class T, int kM, int kN, int kDepth> void tileRun(const TileArgs &args) {
+template <class T, int kM, int kN, int kDepth, bool kAreRegular>
+TORCHERE_INLINE void sumTiles(const TileArgs &args) {
   using C = Compute<T>;
   const C *a = static_cast<const C *>(args.a), *residual = static_cast<const C *>(args.residual);
   C *c = static_cast<C *>(args.c);
@@ -389,7 +395,12 @@ template <class T, int kM, int kN, int kDepth> void tileRun(const TileArgs &args
     }
     if (kFetchesWritten || args.accumulate || residual)
       fetchResults<C, kM, kN>(args, c, residual);
-    sumBlocks<T, kM, kN, kDepth>(args, a, i + 1 < args.tiles ? args.aAhead : args.lastAhead, ahead, sums);
+    BlockSum<T> at{a, i + 1 < args.tiles ? args.aAhead : args.lastAhead, static_cast<const T *>(args.b),
+                   ahead};
+    const int64_t whole = kDepth == kLanes ? args.blocks - args.halfBlocks : args.blocks;
+    sumBlocks<T, kM, kN, kDepth, kAreRegular>(args, at, 0, kAreRegular ? args.blocks : whole, sums);
+    if constexpr (kDepth == kLanes && !kAreRegular)
+      sumBlocks<T, kM, kN, kDepth / 2, false>(args, at, whole, args.blocks, sums);
     finishSums<T, kM, kN>(args, c, residual, sums);
     a += kM * args.aRowStride;
     c += kM * args.cRowStride;
@@ -398,13 +409,27 @@ template <class T, int kM, int kN, int kDepth> void tileRun(const TileArgs &args
   }
 }
 
+/// A run of tiles. `T` is B's type.
+template <class T, int kM, int kN, int kDepth> void tileRun(const TileArgs &args) {
+  sumTiles<T, kM, kN, kDepth, false>(args);
+}
+
+/// Likewise, whose blocks are regular. As far as the compiler knows, results may overwrite what is given, but
+/// not a copy, which saves more than it costs where there are several tiles.
+template <class T, int kM, int kN, int kDepth> void regularTileRun(const TileArgs &given) {
+  const TileArgs args = given;
+  sumTiles<T, kM, kN, kDepth, true>(args);
+}
+
 /// Blocks of a vector of channels are straight code, as are rows of windows of 3, 4 and 7 pixels on planes,
 /// with which models begin.
 template <class T, int kM, int kN> void tile(const TileArgs &args) {
   if constexpr (kIsF32<T> && kM * kN >= 8 && kAllInPlace<kM, kN>)
     if (args.bRowStride == kN * kLanes) {
       if (args.k == kLanes)
-        return tileRun<T, kM, kN, kLanes>(args);
+        return args.aOffsets && !args.bOffsets && args.halfBlocks == 0
+                   ? regularTileRun<T, kM, kN, kLanes>(args)
+                   : tileRun<T, kM, kN, kLanes>(args);
       if (args.k == 3)
         return tileRun<T, kM, kN, 3>(args);
       if (args.k == 4)
