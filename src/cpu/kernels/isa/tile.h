@@ -43,11 +43,11 @@ TORCHERE_INLINE void activateSums(Activation activation, Vec<Compute<T>> (&sums)
   using C = Compute<T>;
   if (activation == Activation::None)
     return;
+  if (activation == Activation::Relu) // the most frequent one before the others, which need more branches
+    return eachSum<C, kM, kN>(sums, [](Vec<C> v) { return v < 0 ? Vec<C>{} : v; });
   if constexpr (kIsF32<T>)
     withTileActivation(activation,
                        [&](auto fn) __attribute__((always_inline)) { eachSum<C, kM, kN>(sums, fn); });
-  else if (activation == Activation::Relu)
-    eachSum<C, kM, kN>(sums, [](Vec<C> v) { return v < 0 ? Vec<C>{} : v; });
 }
 
 /// Whether multiply-adds read the last vector of B's row, which has no register, themselves. If they spread
@@ -309,7 +309,8 @@ template <class T> struct BlockSum {
 
 /// The products of the blocks [begin, end) of a tile, of `kDepth` steps each. `kAreRegular`: all blocks are
 /// whole, with offsets in A, and follow each other in B: each branch in a block takes about one percent.
-template <class T, int kM, int kN, int kDepth, bool kAreRegular>
+/// `kStored`: the steps that B has of a block of a fixed depth.
+template <class T, int kM, int kN, int kDepth, bool kAreRegular, int kStored = kDepth>
 TORCHERE_INLINE void sumBlocks(const TileArgs &args, BlockSum<T> &at, int64_t begin, int64_t end,
                                Vec<Compute<T>> (&sums)[kM][kN]) {
   using C = Compute<T>;
@@ -333,6 +334,7 @@ TORCHERE_INLINE void sumBlocks(const TileArgs &args, BlockSum<T> &at, int64_t be
     [[maybe_unused]] const int64_t steps = block < wholeBlocks ? depth : depth / 2;
     if constexpr (kM * kN < 8) {
       addProductsByWays<T, kM, kN, (kM * kN < 4 ? 4 : 2)>(sums, a, aRow, b, bRow, steps);
+      b += depth * bRow;
     } else if constexpr (kDepth == kEvenDepth) {
       TileRows<C, kM, kAllInPlace<kM, kN>> rows(a, aRow);
       for (int64_t k = 0; k < depth; k += kStraightSteps) {
@@ -342,6 +344,7 @@ TORCHERE_INLINE void sumBlocks(const TileArgs &args, BlockSum<T> &at, int64_t be
       }
     } else if constexpr (kDepth > 0) {
       addSteps<T, kM, kN, kDepth>(sums, {a, aRow}, b, at.ahead, aheadStep);
+      b += kStored * kN * kLanesOf<C>;
     } else {
 #pragma GCC unroll 2
       for (int64_t k = 0; k < steps; ++k) {
@@ -349,9 +352,8 @@ TORCHERE_INLINE void sumBlocks(const TileArgs &args, BlockSum<T> &at, int64_t be
         fetchLines<kN>(at.ahead);
         at.ahead += aheadStep;
       }
-    }
-    if constexpr (kDepth != kEvenDepth)
       b += depth * bRow;
+    }
   }
   at.b = b;
 }
@@ -400,7 +402,7 @@ TORCHERE_INLINE void sumTiles(const TileArgs &args) {
     const int64_t whole = kDepth == kLanes ? args.blocks - args.halfBlocks : args.blocks;
     sumBlocks<T, kM, kN, kDepth, kAreRegular>(args, at, 0, kAreRegular ? args.blocks : whole, sums);
     if constexpr (kDepth == kLanes && !kAreRegular)
-      sumBlocks<T, kM, kN, kDepth / 2, false>(args, at, whole, args.blocks, sums);
+      sumBlocks<T, kM, kN, kDepth / 2, false, kDepth>(args, at, whole, args.blocks, sums);
     finishSums<T, kM, kN>(args, c, residual, sums);
     a += kM * args.aRowStride;
     c += kM * args.cRowStride;
