@@ -299,63 +299,73 @@ TORCHERE_INLINE void addSteps(Vec<Compute<T>> (&sums)[kM][kN],
     addSteps<T, kM, kN, kDepth, kStep + 1>(sums, a, b, ahead, aheadStep);
 }
 
-/// Where the sum over the blocks of a tile is.
-template <class T> struct BlockSum {
-  const Compute<T> *from;
-  int64_t aAhead;
-  const T *b;
-  const char *&ahead;
-};
-
-/// The products of the blocks [begin, end) of a tile, of `kDepth` steps each. `kAreRegular`: all blocks are
-/// whole, with offsets in A, and follow each other in B: each branch in a block takes about one percent.
-/// `kStored`: the steps that B has of a block of a fixed depth.
-template <class T, int kM, int kN, int kDepth, bool kAreRegular, int kStored = kDepth>
-TORCHERE_INLINE void sumBlocks(const TileArgs &args, BlockSum<T> &at, int64_t begin, int64_t end,
-                               Vec<Compute<T>> (&sums)[kM][kN]) {
+/// Where a block of A begins, and, unless blocks follow each other there, of B. What is needed soon is
+/// fetched.
+template <class T, int kM, bool kAreRegular>
+TORCHERE_INLINE const Compute<T> *beginBlock(const TileArgs &args, const Compute<T> *from, int64_t aAhead,
+                                             int64_t block, const T *&b) {
   using C = Compute<T>;
-  const T *b = at.b;
+  const C *a = from + (kAreRegular || args.aOffsets ? args.aOffsets[block] : 0);
+  if (!kAreRegular && args.bOffsets)
+    b = static_cast<const T *>(args.b) + args.bOffsets[block];
+  if (kAreRegular || aAhead != 0 || args.blocksAhead > 0) {
+    const C *soon = from + aAhead + args.aOffsets[block + args.blocksAhead];
+#pragma GCC unroll 16
+    for (int m = 0; m < kM; ++m)
+      __builtin_prefetch(soon + m * args.aRowStride);
+  }
+  return a;
+}
+
+/// The products of all blocks of a tile, of `kDepth` steps each. `kAreRegular`: all blocks are whole, with
+/// offsets in A, and follow each other in B: each branch in a block takes about one percent.
+template <class T, int kM, int kN, int kDepth, bool kAreRegular>
+TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int64_t aAhead,
+                               const char *&ahead, Vec<Compute<T>> (&sums)[kM][kN]) {
+  using C = Compute<T>;
+  const T *b = static_cast<const T *>(args.b);
   const int64_t aRow = args.aRowStride, bRow = args.bRowStride, depth = args.k;
   const int64_t aheadStep = args.aheadStep;
-  [[maybe_unused]] const int64_t wholeBlocks = args.blocks - args.halfBlocks;
-  const bool fetches = kAreRegular || at.aAhead != 0 || args.blocksAhead > 0;
-  const int64_t *offsetsAhead = args.aOffsets + args.blocksAhead;
-  for (int64_t block = begin; block < end; ++block) {
-    const C *a = at.from + (kAreRegular || args.aOffsets ? args.aOffsets[block] : 0);
-    if (!kAreRegular && args.bOffsets)
-      b = static_cast<const T *>(args.b) + args.bOffsets[block];
-    if (fetches) {
-      const C *soon = at.from + at.aAhead + offsetsAhead[block];
-#pragma GCC unroll 16
-      for (int m = 0; m < kM; ++m)
-        __builtin_prefetch(soon + m * aRow);
-    }
-    // What lies behind half a block may be another group's.
-    [[maybe_unused]] const int64_t steps = block < wholeBlocks ? depth : depth / 2;
+  const int64_t wholeBlocks = args.blocks - args.halfBlocks;
+  // What lies behind half a block may be another group's. Their straight code has a loop of its own.
+  constexpr bool hasHalves = kDepth == kLanes && !kAreRegular;
+  const int64_t blocks = hasHalves ? wholeBlocks : args.blocks;
+  for (int64_t block = 0; block < blocks; ++block) {
+    const C *a = beginBlock<T, kM, kAreRegular>(args, from, aAhead, block, b);
+    int64_t wholeLeft = wholeBlocks - block;
+    if constexpr (!kAreRegular) // or the compiler makes two loops, whose sums go through memory in between
+      asm("" : "+r"(wholeLeft));
+    [[maybe_unused]] const int64_t steps = wholeLeft > 0 ? depth : depth / 2;
     if constexpr (kM * kN < 8) {
       addProductsByWays<T, kM, kN, (kM * kN < 4 ? 4 : 2)>(sums, a, aRow, b, bRow, steps);
       b += depth * bRow;
     } else if constexpr (kDepth == kEvenDepth) {
       TileRows<C, kM, kAllInPlace<kM, kN>> rows(a, aRow);
-      for (int64_t k = 0; k < depth; k += kStraightSteps) {
-        addSteps<T, kM, kN, kStraightSteps>(sums, rows, b, at.ahead, aheadStep);
+      for (int64_t k = 0; k < steps; k += kStraightSteps) {
+        addSteps<T, kM, kN, kStraightSteps>(sums, rows, b, ahead, aheadStep);
         rows.advance(kStraightSteps * kStepElements<T>);
         b += kStraightSteps * kN * kLanesOf<C>;
       }
+      b += (depth - steps) * bRow;
     } else if constexpr (kDepth > 0) {
-      addSteps<T, kM, kN, kDepth>(sums, {a, aRow}, b, at.ahead, aheadStep);
-      b += kStored * kN * kLanesOf<C>;
+      addSteps<T, kM, kN, kDepth>(sums, {a, aRow}, b, ahead, aheadStep);
+      b += kDepth * kN * kLanesOf<C>;
     } else {
 #pragma GCC unroll 2
       for (int64_t k = 0; k < steps; ++k) {
         addProducts<T, kM, kN, false>(sums, {a + k * kStepElements<T>, aRow}, b + k * bRow);
-        fetchLines<kN>(at.ahead);
-        at.ahead += aheadStep;
+        fetchLines<kN>(ahead);
+        ahead += aheadStep;
       }
       b += depth * bRow;
     }
   }
-  at.b = b;
+  if constexpr (hasHalves)
+    for (int64_t block = wholeBlocks; block < args.blocks; ++block) {
+      const C *a = beginBlock<T, kM, kAreRegular>(args, from, aAhead, block, b);
+      addSteps<T, kM, kN, kDepth / 2>(sums, {a, aRow}, b, ahead, aheadStep);
+      b += kDepth * kN * kLanesOf<C>;
+    }
 }
 
 /// The epilogue: sums to C.
@@ -397,12 +407,8 @@ TORCHERE_INLINE void sumTiles(const TileArgs &args) {
     }
     if (kFetchesWritten || args.accumulate || residual)
       fetchResults<C, kM, kN>(args, c, residual);
-    BlockSum<T> at{a, i + 1 < args.tiles ? args.aAhead : args.lastAhead, static_cast<const T *>(args.b),
-                   ahead};
-    const int64_t whole = kDepth == kLanes ? args.blocks - args.halfBlocks : args.blocks;
-    sumBlocks<T, kM, kN, kDepth, kAreRegular>(args, at, 0, kAreRegular ? args.blocks : whole, sums);
-    if constexpr (kDepth == kLanes && !kAreRegular)
-      sumBlocks<T, kM, kN, kDepth / 2, false, kDepth>(args, at, whole, args.blocks, sums);
+    sumBlocks<T, kM, kN, kDepth, kAreRegular>(args, a, i + 1 < args.tiles ? args.aAhead : args.lastAhead,
+                                              ahead, sums);
     finishSums<T, kM, kN>(args, c, residual, sums);
     a += kM * args.aRowStride;
     c += kM * args.cRowStride;
@@ -428,10 +434,10 @@ template <class T, int kM, int kN, int kDepth> void regularTileRun(const TileArg
 template <class T, int kM, int kN> void tile(const TileArgs &args) {
   if constexpr (kIsF32<T> && kM * kN >= 8 && kAllInPlace<kM, kN>)
     if (args.bRowStride == kN * kLanes) {
-      if (args.k == kLanes)
-        return args.aOffsets && !args.bOffsets && args.halfBlocks == 0
-                   ? regularTileRun<T, kM, kN, kLanes>(args)
-                   : tileRun<T, kM, kN, kLanes>(args);
+      if (args.k == kLanes && args.aOffsets && !args.bOffsets && args.halfBlocks == 0)
+        return regularTileRun<T, kM, kN, kLanes>(args);
+      if (args.k == kLanes && kLanes <= kStraightSteps) // half of more is even
+        return tileRun<T, kM, kN, kLanes>(args);
       if (args.k == 3)
         return tileRun<T, kM, kN, 3>(args);
       if (args.k == 4)
