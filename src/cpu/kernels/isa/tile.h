@@ -388,6 +388,7 @@ TORCHERE_INLINE void finishSums(const TileArgs &args, Compute<T> *c, const Compu
                     [&](C *p, int m, int n) __attribute__((always_inline)) { store(p, sums[m][n]); });
 }
 
+/// What the two kinds of runs below have in common.
 template <class T, int kM, int kN, int kDepth, bool kAreRegular>
 TORCHERE_INLINE void sumTiles(const TileArgs &args) {
   using C = Compute<T>;
@@ -436,8 +437,9 @@ template <class T, int kM, int kN> void tile(const TileArgs &args) {
     if (args.bRowStride == kN * kLanes) {
       if (args.k == kLanes && args.aOffsets && !args.bOffsets && args.halfBlocks == 0)
         return regularTileRun<T, kM, kN, kLanes>(args);
-      if (args.k == kLanes && kLanes <= kStraightSteps) // half of more is even
-        return tileRun<T, kM, kN, kLanes>(args);
+      if constexpr (kLanes <= kStraightSteps) // half of more is even
+        if (args.k == kLanes)
+          return tileRun<T, kM, kN, kLanes>(args);
       if (args.k == 3)
         return tileRun<T, kM, kN, 3>(args);
       if (args.k == 4)
