@@ -58,6 +58,24 @@ static Index resultShape(const SliceDimensions &dimensions, const Tensor &indice
   return shape;
 }
 
+/// Slices fit the operand, and have an element for each of the result's. Nothing is taken from nothing: where
+/// the result has no elements, the operand may have less than a slice.
+static Status checkSliceSizes(IndexView operand, const SliceDimensions &dimensions, const Tensor &indices,
+                              const Index &sliceSizes) {
+  bool isNegative = llvm::any_of(sliceSizes, [](int64_t size) { return size < 0; });
+  if (!isNegative && llvm::is_contained(resultShape(dimensions, indices, sliceSizes), 0))
+    return {};
+  for (size_t dimension = 0; dimension < sliceSizes.size(); ++dimension) {
+    auto at = static_cast<int64_t>(dimension);
+    bool isOne =
+        llvm::is_contained(dimensions.collapsed, at) || llvm::is_contained(dimensions.operandBatching, at);
+    if (sliceSizes[dimension] < (isOne ? 1 : 0) || sliceSizes[dimension] > operand[dimension])
+      return invalidArgument("slice size of dimension {}: got {}, expected it in [{}, {}]", dimension,
+                             sliceSizes[dimension], isOne ? 1 : 0, operand[dimension]);
+  }
+  return {};
+}
+
 Result<Values> gatherBy(const Call &call, const Index &sliceSizes) {
   const Tensor &operand = call.operand(0), &indices = call.operand(1);
   auto numbers = call.attribute<stablehlo::GatherDimensionNumbersAttr>("dimension_numbers");
@@ -65,13 +83,11 @@ Result<Values> gatherBy(const Call &call, const Index &sliceSizes) {
       Index(numbers.getOffsetDims()),          Index(numbers.getCollapsedSliceDims()),
       Index(numbers.getOperandBatchingDims()), Index(numbers.getStartIndicesBatchingDims()),
       Index(numbers.getStartIndexMap()),       numbers.getIndexVectorDim()};
-  for (size_t dimension = 0; dimension < sliceSizes.size(); ++dimension)
-    if (sliceSizes[dimension] < 0 || sliceSizes[dimension] > operand.shape()[dimension])
-      return invalidArgument("slice size of dimension {}: got {}, expected it in [0, {}]", dimension,
-                             sliceSizes[dimension], operand.shape()[dimension]);
+  TORCHERE_TRY(checkSliceSizes(operand.shape(), dimensions, indices, sliceSizes));
+  Index shape = resultShape(dimensions, indices, sliceSizes);
   SlicePlaces places(dimensions, indices, operand.rank());
   Index from, offset;
-  return oneResult(take(operand, resultShape(dimensions, indices, sliceSizes), [&](IndexView index) {
+  return oneResult(take(operand, shape, [&](IndexView index) {
     places.start(index, from);
     places.offset(index, offset);
     for (size_t dimension = 0; dimension < from.size(); ++dimension)

@@ -51,6 +51,36 @@ print("done")
     assert len(sizes) >= 4 and len(set(sizes)) == len(sizes), "one plan for equal sizes"
 
 
+def test_what_is_chosen_from_nothing():
+    """Detections are sorted after those above a threshold were kept: none may be left."""
+    lines, _ = planned("""
+def detections(boxes, scores):
+    kept = scores > 0.5
+    boxes, scores = boxes[kept], scores[kept]
+    order = scores.argsort(descending=True)
+    return boxes[order], scores.gather(0, order), boxes[boxes[:, 0].nonzero().squeeze(1)]
+
+scores = torch.tensor([0.6, 0.7, 0.2, 0.9, 0.1, 0.3])
+program = torchere.export(module(detections), (torch.randn(6, 4), scores))
+for given in (scores, scores / 2, scores.clamp(max=0.65), torch.zeros(6)):
+    check(program, module(detections), torch.randn(6, 4), given)
+
+sizes = ({0: Dim("b")}, {0: Dim("n")})
+for function in (lambda x, i: x[i], lambda x, i: x.index_select(0, i), lambda x, i: x[x[:, 0].nonzero()]):
+    program = torchere.export(module(lambda *args: function(*args)), (torch.randn(5, 4), torch.tensor([0, 2, 1])),
+                              dynamic_shapes=(sizes,))
+    check(program, module(function), torch.zeros(0, 4), torch.zeros(0, dtype=torch.long))
+    check(program, module(function), torch.randn(3, 4), torch.tensor([2, 0]))
+try:
+    torchere.export(module(lambda x, i: x[i]), (torch.randn(5, 4), torch.tensor([0, 2, 1])),
+                    dynamic_shapes=(sizes,))(torch.zeros(0, 4), torch.zeros(1, dtype=torch.long))
+except torchere.Error as error:
+    print("slice size of dimension 0: got 1, expected it in [0, 0]" in str(error))
+print("done")
+""")
+    assert lines == ["True", "done"]
+
+
 def test_counts_and_unique_numbers():
     lines, _ = planned("""
 model = module(lambda x: (torch.bincount(x), torch.bincount(x, minlength=40), torch.unique(x)))

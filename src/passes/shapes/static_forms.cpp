@@ -2,6 +2,7 @@
 #include "passes/shapes/static_forms.h"
 
 #include "evaluation/constant_evaluation.h"
+#include "passes/shapes/empty_slices.h"
 #include "stablehlo/bounds.h"
 #include "stablehlo/convolution_shape.h"
 #include "stablehlo/dialect.h"
@@ -125,7 +126,9 @@ FailureOr<Operation *> makeStaticGather(DynamicGatherOp op) {
     return op.getOperation();
   GatherOp::Properties properties;
   properties.dimension_numbers = op.getDimensionNumbersAttr();
-  properties.slice_sizes = DenseI64ArrayAttr::get(op.getContext(), *sizes);
+  properties.slice_sizes = DenseI64ArrayAttr::get(
+      op.getContext(), sliceSizesWithin(op.getOperand().getType(), op.getStartIndices().getType(),
+                                        op.getDimensionNumbers(), *sizes));
   properties.indices_are_sorted = op.getIndicesAreSortedAttr();
   return replaceInferred<GatherOp>(op, {op.getOperand(), op.getStartIndices()}, properties);
 }

@@ -2,6 +2,7 @@
 #include "passes/shapes/type_refinement.h"
 
 #include "evaluation/constant_evaluation.h"
+#include "passes/shapes/empty_slices.h"
 #include "stablehlo/bounds.h"
 #include "stablehlo/convolution_shape.h"
 #include "stablehlo/dialect.h"
@@ -57,6 +58,12 @@ FailureOr<Types> inferConvolutionType(ConvolutionOp op) {
   return resultOfShape(op, inferConvolution(Reporter(op), convolution));
 }
 
+FailureOr<Types> inferGatherType(GatherOp op) {
+  op.setSliceSizes(sliceSizesWithin(op.getOperand().getType(), op.getStartIndices().getType(),
+                                    op.getDimensionNumbers(), op.getSliceSizes()));
+  return inferByInterface(cast<InferTypeOpInterface>(op.getOperation()));
+}
+
 /// A custom call names, in indices_of_shape_operands, the operand that holds each result's shape.
 FailureOr<Types> inferCustomCall(CustomCallOp op) {
   Types types(op->getResultTypes());
@@ -81,6 +88,7 @@ FailureOr<Types> inferCustomCall(CustomCallOp op) {
 
 FailureOr<Types> inferTypes(Operation *op) {
   return llvm::TypeSwitch<Operation *, FailureOr<Types>>(op)
+      .Case(inferGatherType)
       .Case([](InferTypeOpInterface inferring) { return inferByInterface(inferring); })
       .Case([](ConvertOp convert) {
         return Types{resultWithShape(convert, convert.getOperand().getType().getShape())};

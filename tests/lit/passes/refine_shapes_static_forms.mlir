@@ -73,3 +73,16 @@ func.func @main(%arg0: tensor<1x8x4xf32>, %arg1: tensor<3x4x16xf32>) -> tensor<1
   %0 = "stablehlo.dynamic_conv"(%arg0, %arg1, %padding) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>, feature_group_count = 1 : i64, window_strides = array<i64: 2>}> : (tensor<1x8x4xf32>, tensor<3x4x16xf32>, tensor<1x2xi32>) -> tensor<1x?x16xf32>
   return %0 : tensor<1x?x16xf32>
 }
+
+// -----
+
+// Nothing is taken from nothing: the slice fits its operand.
+// CHECK-LABEL: func @main
+// CHECK: "stablehlo.gather"(%{{.*}}, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = true, slice_sizes = array<i64: 0, 3>}> : (tensor<0x3xf32>, tensor<0x1xi32>) -> tensor<0x3xf32>
+func.func @main(%arg0: tensor<f32>, %arg1: tensor<0x1xi32>) -> tensor<?x?xf32> {
+  %shape = stablehlo.constant dense<[0, 3]> : tensor<2xi64>
+  %sizes = stablehlo.constant dense<[1, 3]> : tensor<2xi64>
+  %0 = stablehlo.dynamic_broadcast_in_dim %arg0, %shape, dims = [] : (tensor<f32>, tensor<2xi64>) -> tensor<?x3xf32>
+  %1 = "stablehlo.dynamic_gather"(%0, %arg1, %sizes) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = true}> : (tensor<?x3xf32>, tensor<0x1xi32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %1 : tensor<?x?xf32>
+}
