@@ -1,6 +1,7 @@
 // Implements tensorFlowForm.
 #include "passes/compatibility/tensorflow_form.h"
 
+#include "passes/compatibility/composite_calls.h"
 #include "passes/compatibility/tensorflow_limits.h"
 #include "stablehlo/argument_attributes.h"
 #include "stablehlo/module_implementation.h"
@@ -40,7 +41,22 @@ static Result<std::vector<MainType>> typesOf(TypeRange types, std::string_view n
   return result;
 }
 
-static void markForTensorFlow(ModuleOp module, func::FuncOp main) {
+/// XlaCallModule refines the sizes of calls, but not those of composites.
+static Status callComposites(ModuleOp module, std::string_view name) {
+  llvm::SmallVector<stablehlo::CompositeOp> composites;
+  module.walk([&](stablehlo::CompositeOp op) { composites.push_back(op); });
+  for (stablehlo::CompositeOp op : composites) {
+    if (op->getNumRegions() != 0)
+      return fail(ErrorCode::Unimplemented,
+                  "[{}] the composite {} has regions, in a module with unknown sizes: expected none, as "
+                  "TensorFlow gets a call of its decomposition",
+                  name, op.getNameAttr().getValue().str());
+    replaceByCall(op);
+  }
+  return {};
+}
+
+static Status markForTensorFlow(ModuleOp module, func::FuncOp main, std::string_view name) {
   main.setPublic();
   for (unsigned index = 0; index < main.getNumArguments(); ++index)
     for (const char *mark : stablehlo::donationAttributes) // TensorFlow's own tensors may be shared
@@ -57,8 +73,10 @@ static void markForTensorFlow(ModuleOp module, func::FuncOp main) {
                                           : WalkResult::advance();
                              })
                              .wasInterrupted();
-  if (hasDynamicTypes || llvm::any_of(main.getArgumentTypes(), isDynamic))
-    module->setAttr(dynamicMark, BoolAttr::get(module.getContext(), true));
+  if (!hasDynamicTypes && !llvm::any_of(main.getArgumentTypes(), isDynamic))
+    return {};
+  module->setAttr(dynamicMark, BoolAttr::get(module.getContext(), true));
+  return callComposites(module, name);
 }
 
 /// The releases that artifacts are written for, the oldest first.
@@ -97,7 +115,7 @@ Result<TensorFlowForm> tensorFlowForm(const stablehlo::Module &module, std::stri
   TensorFlowForm form;
   TORCHERE_ASSIGN(form.arguments, typesOf(main.getArgumentTypes(), name));
   TORCHERE_ASSIGN(form.results, typesOf(main.getResultTypes(), name));
-  markForTensorFlow(root, main);
+  TORCHERE_TRY(markForTensorFlow(root, main, name));
   TORCHERE_TRY(serializeForOldest(changed, form));
   return form;
 }
