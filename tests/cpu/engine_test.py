@@ -601,3 +601,26 @@ print((x[:1] * 0.5).view(torch.int32).item())
 
 def test_denormals_are_kept_whatever_the_caller_does():
     assert run(DENORMALS)[0] == ["0"]
+
+
+DENORMAL_CONSTANTS = """
+import torch, torchere
+
+least = torch.tensor([2.0 ** -149, 1.0])
+
+class Folded(torch.nn.Module):
+    def forward(self, x):
+        return least * 2, (least > 0).float(), x + least.double() * 2.0 ** 149
+
+for sizes in (None, {"x": {0: torch.export.Dim("rows")}}):
+    program = torchere.export(Folded(), (torch.zeros(3, 2).double(),), dynamic_shapes=sizes)
+    torch.set_flush_denormal(True)
+    program(torch.zeros(3, 2).double())  # compiles
+    torch.set_flush_denormal(False)
+    doubled, positive, sums = program(torch.zeros(3, 2).double())
+    print(doubled[0].item() == 2.0 ** -148, positive.tolist(), sums[0, 0].item())
+"""
+
+
+def test_constants_are_folded_with_denormals_whatever_the_compiling_thread_does():
+    assert run(DENORMAL_CONSTANTS)[0] == ["True [1.0, 1.0] 1.0"] * 2

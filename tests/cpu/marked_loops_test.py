@@ -34,6 +34,13 @@ c64 = torch.complex64
 kernels("complex", linalg.solve, regular(3, 6, 6, dtype=c64), torch.randn(3, 6, 1, dtype=c64))
 kernels("factors", lambda a: linalg.lu_factor(a), regular(4, 9, 6, dtype=torch.float64))
 kernels("wide", lambda a: linalg.lu(a), regular(4, 6, 9))
+batch = ({0: torch.export.Dim("batch")},)
+square = torch.export.Dim("rows")
+for sizes in (batch, ({1: square, 2: square},)):
+    a = regular(3, 5, 5)
+    program = torchere.export(Model(linalg.inv), (a,), dynamic_shapes=(sizes,))
+    torch.testing.assert_close(program(a), linalg.inv(a), rtol=2e-4, atol=2e-4)
+    print("open", sorted({row.kernel for row in program.profile(a).rows} & {"LU factors", "loop"}))
 kernels("one", linalg.inv, regular(3, 1, 1))
 kernels("determinant", lambda a: (linalg.det(a), *linalg.slogdet(a)), regular(5, 4, 4))
 kernels("cholesky", linalg.cholesky, positive(5, 6, 6))
@@ -52,6 +59,8 @@ inverse ['LU factors']
 complex ['LU factors']
 factors ['LU factors']
 wide ['LU factors']
+open ['LU factors']
+open ['LU factors']
 one ['LU factors']
 determinant ['LU factors']
 cholesky ['Cholesky']

@@ -50,9 +50,17 @@ bool areZeros(Value value) {
   return splatOf(value) == 0.0;
 }
 
+/// 0, 1, 2 ... along dimension 1. What is made of open sizes is a constant where these are bound.
 bool arePlacesOfRows(Value value) {
-  auto iota = value.getDefiningOp<stablehlo::IotaOp>();
-  return iota && iota.getIotaDimension() == 1;
+  if (auto iota = value.getDefiningOp<stablehlo::IotaOp>())
+    return iota.getIotaDimension() == 1;
+  DenseIntElementsAttr places;
+  if (!matchPattern(value, m_Constant(&places)) || places.getType().getRank() != 2)
+    return false;
+  int64_t rows = places.getType().getShape()[1];
+  return llvm::all_of(llvm::enumerate(places.getValues<APInt>()), [&](auto place) {
+    return place.value().getSExtValue() == static_cast<int64_t>(place.index()) % rows;
+  });
 }
 
 int64_t rowsOf(Type matrices) {

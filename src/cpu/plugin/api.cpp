@@ -2,6 +2,7 @@
 #include "cpu/plugin/api.h"
 
 #include "base/log.h"
+#include "cpu/kernels/float_environment.h"
 #include "cpu/plugin/stored_program.h"
 #include "cpu/plugin/thread_clock.h"
 #include "pjrt_server/api.h"
@@ -49,6 +50,7 @@ Result<ProgramSource> sourceOf(std::string_view code, const pjrt::CompileOptions
 Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view code,
                                                             const pjrt::CompileOptions &options,
                                                             const pjrt_server::ClientOptions &clientOptions) {
+  StandardFloats floats; // constants are folded, and tables made, as kernels compute
   TORCHERE_ASSIGN(ProgramSource source, sourceOf(code, options, clientOptions));
   ThreadClock clock;
   TORCHERE_ASSIGN(stablehlo::Module module, readModule(code));
@@ -72,6 +74,7 @@ Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view cod
 Result<std::unique_ptr<const pjrt_server::Program>> load(std::string_view stored, std::string_view code,
                                                          const pjrt::CompileOptions &options,
                                                          const pjrt_server::ClientOptions &clientOptions) {
+  StandardFloats floats;
   TORCHERE_ASSIGN(ProgramSource source, sourceOf(code, options, clientOptions));
   return loadProgram(stored, source);
 }

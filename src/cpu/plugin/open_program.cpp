@@ -2,6 +2,7 @@
 #include "cpu/plugin/open_program.h"
 
 #include "base/log.h"
+#include "cpu/kernels/float_environment.h"
 #include "cpu/plugin/stored_entry.h"
 #include "cpu/plugin/stored_program.h"
 #include "cpu/plugin/thread_clock.h"
@@ -108,6 +109,7 @@ Result<OpenProgram::Plan> OpenProgram::compile(const BoundSizes &sizes) const {
 }
 
 Result<OpenProgram::Plan> OpenProgram::plan(const BoundSizes &sizes) const {
+  StandardFloats floats;
   std::lock_guard guard(planning);
   if (Plan found = find(sizes)) // another thread has planned it
     return found;
