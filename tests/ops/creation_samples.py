@@ -29,6 +29,13 @@ def empty_permuted(dtype: torch.dtype) -> Iterator[Call]:
     yield ([2, 3, 4], [0, 2, 1]), {"dtype": dtype}, emptied(torch.empty_permuted)
 
 
+def zero_tensor(dtype: torch.dtype) -> Iterator[Call]:
+    """Eager's has no memory."""
+    made = _ATEN._efficientzerotensor.default
+    yield ([2, 3],), {"dtype": dtype}, lambda *args, **options: made(*args, **options).clone()
+    yield ([],), {"dtype": dtype}, lambda *args, **options: made(*args, **options).clone()
+
+
 def empty_like(dtype: torch.dtype) -> Iterator[Call]:
     yield (drawn(dtype, 2, 3),), {}, emptied(torch.empty_like)
     yield (drawn(dtype),), {"dtype": torch.float64}, emptied(torch.empty_like)
@@ -180,6 +187,7 @@ def unbound(dtype: torch.dtype) -> Iterator[Call]:
 CREATION: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "empty.memory_format": empty,
     "empty_strided.default": empty_strided,
+    "_efficientzerotensor.default": zero_tensor,
     "empty_permuted.default": empty_permuted,
     "empty_like.default": empty_like,
     "new_empty.default": new_empty,

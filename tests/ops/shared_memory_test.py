@@ -58,6 +58,9 @@ def chosen(row: str) -> list[Sample]:
 
 
 def storage(tensor: torch.Tensor) -> int:
+    """Its address. A tensor of zeros that torch knows as such has none."""
+    if tensor._is_zerotensor():
+        return -id(tensor)
     return tensor.untyped_storage().data_ptr()
 
 

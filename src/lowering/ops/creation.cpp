@@ -80,6 +80,8 @@ mlir::Value toResultDtype(Context &cx, const Args &args) {
 
 void addCreation(OpTable &table) {
   table.add("aten::zeros(SymInt[] size, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", filled<0>);
+  // What torch does not give memory: tangents of constants in forward derivatives.
+  table.add("aten::_efficientzerotensor(SymInt[] size, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", filled<0>);
   table.add("aten::ones(SymInt[] size, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", filled<1>);
   table.add("aten::zeros_like(Tensor self, *, " TORCHERE_TENSOR_OPTIONS ", MemoryFormat? memory_format=None) "
             "-> Tensor",
