@@ -10,6 +10,9 @@ from torchere import absent_names
 
 __all__ = ["autocast"]
 
+#: As a package has: torch_xla.amp.syncfree is looked for then, and its error says why it is absent.
+__path__: list[str] = []
+
 __getattr__ = absent_names.getter("amp")
 
 

@@ -11,11 +11,12 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import multiprocessing.spawn
 import os
 import runpy
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torchere
@@ -145,9 +146,20 @@ def _install() -> None:
     sys.meta_path.insert(0, _Finder())
 
 
+class _ImportInChild:
+    """Pickled, it is the import of this module."""
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return importlib.import_module, ("torchere.torch_xla_compat",)
+
+
 def _run(arguments: list[str]) -> None:
-    """Runs a program as `python program.py ...` does, with torch_xla's names."""
+    """Runs a program as `python program.py ...` does, with torch_xla's names, which processes that it spawns
+    have as well."""
     importlib.import_module("torchere.torch_xla_compat")
+    prepare: Callable[[str], dict[str, Any]] = multiprocessing.spawn.get_preparation_data
+    # A child reads this before it runs the program's file, and leaves out what it does not know.
+    multiprocessing.spawn.get_preparation_data = lambda name: {**prepare(name), _MARK: _ImportInChild()}
     sys.argv[:] = arguments
     sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
     runpy.run_path(arguments[0], run_name="__main__")

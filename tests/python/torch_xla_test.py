@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,8 +33,80 @@ for name in ("torch_xla.amp.syncfree", "torch_xla.errors", "torch_xla.experiment
         importlib.import_module(name)
     except ModuleNotFoundError as error:
         assert error.name == name
+        assert name != "torch_xla.amp.syncfree" or "torch.optim's optimizers read nothing back" in str(error)
     else:
         raise AssertionError(name)
+print("done")
+""",
+    "random states on the CPU": """
+import os, warnings
+os.environ["TORCHERE_LAZY_FOLDER"] = "nowhere"
+warnings.simplefilter("ignore")
+import torch
+import torch_xla.core.xla_model as xm
+def drawn(between):
+    torch.manual_seed(7)
+    numbers = []
+    for _ in range(3):
+        numbers += torch.rand(2).tolist()
+        between()
+    return numbers
+def forked():
+    with xm.fork_rng():
+        torch.rand(5)
+plain = drawn(lambda: None)
+assert drawn(forked) == plain and len(set(plain)) == 6
+torch.manual_seed(-3)
+assert xm.get_rng_state() == 2**64 - 3
+torch.rand(1)
+state = xm.get_rng_state()
+expected = torch.rand(4)
+xm.set_rng_state(state)
+assert torch.equal(torch.rand(4), expected)
+xm.set_rng_state(5)
+assert xm.get_rng_state() == 5
+try:
+    xm.set_rng_state(1 << 100000)
+except RuntimeError as error:
+    assert "[set_rng_state] got 99937 bits above the seed" in str(error), error
+else:
+    raise AssertionError
+print("done")
+""",
+    "batches that are objects": """
+import collections, dataclasses
+import torch
+import torch_xla.core.xla_model as xm
+from torch_xla.distributed.parallel_loader import MpDeviceLoader
+@dataclasses.dataclass
+class Plain:
+    x: torch.Tensor
+    name: str = "one"
+@dataclasses.dataclass(frozen=True, slots=True)
+class Frozen:
+    x: torch.Tensor
+class Nothing:
+    def __init__(self):
+        self.module, self.lines = torch.nn.Linear(1, 1), (line for line in ())
+packed = torch.nn.utils.rnn.pack_sequence([torch.ones(3, 1), torch.ones(2, 1)])
+given = [Plain(torch.ones(2)), Frozen(torch.ones(2)), collections.UserDict(x=[torch.ones(2)]), packed]
+plain, frozen, dictionary, sequence = MpDeviceLoader(given, "meta")
+assert (type(plain), plain.x.is_meta, plain.name) == (Plain, True, "one") and not given[0].x.is_meta
+assert type(frozen) is Frozen and frozen.x.is_meta
+assert type(dictionary) is collections.UserDict and dictionary["x"][0].is_meta
+assert sequence.data.is_meta and not sequence.batch_sizes.is_meta and not packed.data.is_meta
+shared = Plain(torch.ones(2))
+first, second = xm.send_cpu_data_to_device([{"a": shared}, {"a": shared}], "meta")
+assert first["a"] is second["a"] is not shared
+moved, = xm.send_cpu_data_to_device([{torch.ones(2)}], "meta")
+assert type(moved) is set and moved.pop().is_meta
+class Loop:
+    def __init__(self, x):
+        self.x, self.own = x, self
+loop, = xm.send_cpu_data_to_device([Loop(torch.ones(2))], "meta")
+assert loop.x.is_meta and loop.own is loop
+nothing = Nothing()
+assert xm.send_cpu_data_to_device([nothing], "meta")[0] is nothing and not nothing.module.weight.is_meta
 print("done")
 """,
     "save": """
@@ -272,6 +346,34 @@ def test_a_script_for_pytorch_xla_runs(name, tmp_path):
     source = f"import torchere.torch_xla_compat\n{SCRIPTS[name]}"
     result = run_python("-c", source, cwd=tmp_path)
     assert result.stdout.strip() == "done", result.stderr
+
+
+SPAWNING = """
+import sys
+import torch
+import torch_xla.core.xla_model as xm
+from torch.utils.data import DataLoader, Dataset
+
+class Numbers(Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return torch.tensor(float(index))
+
+if __name__ == "__main__":
+    loader = DataLoader(Numbers(), batch_size=2, num_workers=1, multiprocessing_context=sys.argv[1])
+    print([batch.tolist() for batch in loader])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_a_program_that_stays_as_it_is_starts_processes(method, tmp_path):
+    (tmp_path / "program.py").write_text(SPAWNING)
+    command = [sys.executable, "-W", "ignore", "-m", "torchere.torch_xla_compat", "program.py", method]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert result.stdout.strip() == "[[0.0, 1.0], [2.0, 3.0]]", result.stderr
 
 
 def names_of(module: str) -> set[str]:

@@ -168,7 +168,7 @@ def set_rng_state(seed: int, device: Any = None) -> None:
     import torch
 
     if tracing.lazy_device() is None:
-        torch.manual_seed(seed)
+        _set_cpu_state(seed)
         return
     from torchere.lazy.random_state import signed
 
@@ -181,9 +181,34 @@ def get_rng_state(device: Any = None) -> int:
     import torch
 
     if tracing.lazy_device() is None:
-        return torch.initial_seed()
+        return _cpu_state()
     seed, drawn = torch.xla.get_rng_state(torch.xla.index_of(device)).tolist()
     return seed % 2**64 | drawn % 2**64 << 64
+
+
+def _cpu_state() -> int:
+    """The seed, and above its 64 bits the bytes of the generator's state, once something was drawn."""
+    import torch
+
+    seed, state = torch.initial_seed() % 2**64, torch.get_rng_state()
+    if torch.equal(state, torch.Generator().manual_seed(seed).get_state()):
+        return seed
+    return seed | int.from_bytes(state.numpy().tobytes(), "little") << 64
+
+
+def _set_cpu_state(state: int) -> None:
+    import torch
+
+    if state < 2**64:  # a seed, which may be negative
+        torch.manual_seed(state)
+        return
+    given, expected = state >> 64, torch.get_rng_state().numel()
+    if given.bit_length() > 8 * expected:
+        raise RuntimeError(
+            f"[set_rng_state] got {given.bit_length()} bits above the seed, expected none or "
+            f"those of get_rng_state() on the CPU, {8 * expected} at most"
+        )
+    torch.set_rng_state(torch.frombuffer(bytearray(given.to_bytes(expected, "little")), dtype=torch.uint8))
 
 
 @contextlib.contextmanager
@@ -223,21 +248,22 @@ def save(data: Any, file_or_path: Any, master_only: bool = True, global_master: 
 
 
 def _on_cpu(data: Any) -> Any:
-    import torch
-    from torch.utils._pytree import tree_map_only
+    from torchere.core.nested_tensors import map_tensors
 
-    return tree_map_only(torch.Tensor, lambda t: t.cpu() if is_xla_tensor(t) else t, data)
+    return map_tensors(data, lambda t: t.cpu() if is_xla_tensor(t) else t)
 
 
 def send_cpu_data_to_device(datas: Any, device: Any, input_sharding: Any = None) -> Any:
-    """The data with its CPU tensors on the device; of one tensor, a list."""
+    """The data with its CPU tensors on the device, those within dataclasses and other objects too; of one
+    tensor, a list."""
     import torch
-    from torch.utils._pytree import tree_map_only
+
+    from torchere.core.nested_tensors import map_tensors
 
     if input_sharding is not None:
         raise UnimplementedError("[send_cpu_data_to_device] got an input_sharding, expected None")
     given = [datas] if isinstance(datas, torch.Tensor) else datas
-    return tree_map_only(torch.Tensor, lambda t: t.to(device) if t.device.type == "cpu" else t, given)
+    return map_tensors(given, lambda t: t.to(device) if t.device.type == "cpu" else t)
 
 
 # One process, which is its own group.
