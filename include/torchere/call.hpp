@@ -254,7 +254,8 @@ private:
 
 using Inputs = std::span<const Input>;
 
-/// Memory of the caller's for an output: elements that can be written, in row-major order.
+/// Memory of the caller's for an output: elements that can be written, in row-major order. Elements of a type
+/// that has a dtype have to be the output's; std::byte is memory of any.
 class Destination {
 public:
   template <std::ranges::contiguous_range Range>
@@ -262,7 +263,8 @@ public:
                  std::is_trivially_copyable_v<std::ranges::range_value_t<Range>>
   Destination(Range &elements)
       : memory(std::ranges::data(elements)),
-        byteSize(std::ranges::size(elements) * sizeof(std::ranges::range_value_t<Range>)) {}
+        byteSize(std::ranges::size(elements) * sizeof(std::ranges::range_value_t<Range>)),
+        elementType(dtypeOf<std::ranges::range_value_t<Range>>) {}
   template <std::ranges::contiguous_range Range>
   Destination(std::string name, Range &elements) : Destination(elements) {
     outputName = std::move(name);
@@ -274,11 +276,22 @@ public:
     destination.byte_size = byteSize;
     return destination;
   }
+  /// Throws InvalidArgument if the output, at `place` where the memory has no name, has another dtype.
+  void checkDType(torchere_program program, size_t function, size_t place) const {
+    if (elementType == DType::None)
+      return;
+    auto info = detail::sized<torchere_value_info>();
+    if (outputName)
+      detail::check(torchere_program_find_output(program, function, outputName->c_str(), &place));
+    if (torchere_program_get_output(program, function, place, &info) == TORCHERE_OK && !info.is_constant)
+      detail::checkDType(elementType, static_cast<DType>(info.dtype), info.name);
+  }
 
 private:
   std::optional<std::string> outputName;
   void *memory;
   size_t byteSize;
+  DType elementType;
 };
 
 } // namespace api1

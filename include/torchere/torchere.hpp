@@ -53,7 +53,7 @@ struct Cache {
 };
 
 struct ClientOptions {
-  std::string plugin = {};                      ///< name or path; empty: the variable PJRT_DEVICE, else "torchere_cpu"
+  std::string plugin = {}; ///< name or path; empty: the variable PJRT_DEVICE, else "torchere_cpu"
   std::map<std::string, Constant> options = {}; ///< the plugin's own
   Cache cache = {};
 };
@@ -178,12 +178,15 @@ public:
     detail::check(torchere_call_async(program->get(), index, list.data(), list.size(), &result));
     return Future(result);
   }
-  /// Calls, waits, and writes outputs into the caller's memory, which must not be too short.
+  /// Calls, waits, and writes outputs into the caller's memory, which must not be too short, nor of elements
+  /// of another dtype.
   void into(std::span<const Destination> outputs, Inputs inputs) const {
     std::vector<torchere_input> list = structures(inputs);
     std::vector<torchere_destination> destinations;
-    for (const Destination &output : outputs)
+    for (const Destination &output : outputs) {
+      output.checkDType(program->get(), index, destinations.size());
       destinations.push_back(output.structure());
+    }
     detail::check(torchere_call_into(program->get(), index, list.data(), list.size(), destinations.data(),
                                      destinations.size()));
   }

@@ -4,6 +4,7 @@
 #include "saved_programs.h"
 
 #include <array>
+#include <bit>
 #include <future>
 #include <gtest/gtest.h>
 
@@ -110,6 +111,23 @@ TEST(WrapperTest, WritesIntoTheCallersMemory) {
   EXPECT_EQ(y, x);
   std::array<float, 1> little = {};
   EXPECT_THROW(program.into({{"output", little}}, {x}), torchere::Error);
+  std::array<std::byte, 8> bytes = {};
+  program.into({bytes}, {x});
+  EXPECT_EQ((std::bit_cast<std::array<float, 2>>(bytes)), x);
+}
+
+TEST(WrapperTest, RefusesMemoryOfAnotherDType) {
+  torchere::Program program = open("identity");
+  std::array<float, 2> x = {1, 2};
+  std::array<double, 2> y = {-1, -1};
+  for (torchere::Destination destination : {torchere::Destination(y), torchere::Destination("output", y)})
+    try {
+      program.into({destination}, {x});
+      FAIL() << "elements of f32 were written as such of f64";
+    } catch (const torchere::Error &error) {
+      EXPECT_STREQ(error.what(), "[output] wrong dtype: got float64, expected float32");
+      EXPECT_EQ(y[0], -1);
+    }
 }
 
 TEST(WrapperTest, StateIsKeptAndGoneBackTo) {
