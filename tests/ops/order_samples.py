@@ -184,6 +184,26 @@ def search(dtype: torch.dtype) -> Iterator[Call]:
     if is_floating(dtype):
         infinity, nan = float("inf"), float("nan")
         yield (row, torch.tensor([nan, infinity, -infinity], dtype=dtype)), {}, None
+    yield from search_in_many(dtype)
+
+
+def search_in_many(dtype: torch.dtype) -> Iterator[Call]:
+    """Rows that are halved: equal elements, values before and behind all, no values, and of floats
+    infinities, zeros of both signs and NaN, in the row too."""
+    row = torch.arange(80).div(2, rounding_mode="floor").to(dtype)
+    values = torch.tensor([[0, 7, 39], [40, 90, 20]], dtype=dtype)
+    for options in ({}, {"right": True}):
+        yield (row, values), options, None
+        yield (row[:9], values[:, :1]), options, None
+        yield (row, values[:0]), options, None
+    yield (row.flip(0), values), {"sorter": torch.arange(79, -1, -1)}, None
+    if is_floating(dtype):
+        infinity, nan = float("inf"), float("nan")
+        special = torch.tensor([nan, infinity, -infinity, 0.0, -0.0, 3.0], dtype=dtype)
+        ends = torch.cat([special[2:3], row - 5, special[1:2]])
+        for options in ({}, {"right": True}):
+            yield (ends, special), options, None
+            yield (torch.cat([row, special[:1]]), special[:1]), options, None
 
 
 def running_extreme(dtype: torch.dtype) -> Iterator[Call]:
