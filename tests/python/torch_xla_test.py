@@ -105,6 +105,9 @@ class Loop:
         self.x, self.own = x, self
 loop, = xm.send_cpu_data_to_device([Loop(torch.ones(2))], "meta")
 assert loop.x.is_meta and loop.own is loop
+there = Plain(torch.ones(2, device="meta"))
+same, none = xm.send_cpu_data_to_device([there, {"none"}], "meta")
+assert same is there and none == {"none"}
 nothing = Nothing()
 assert xm.send_cpu_data_to_device([nothing], "meta")[0] is nothing and not nothing.module.weight.is_meta
 print("done")

@@ -250,7 +250,7 @@ def save(data: Any, file_or_path: Any, master_only: bool = True, global_master: 
 def _on_cpu(data: Any) -> Any:
     from torchere.core.nested_tensors import map_tensors
 
-    return map_tensors(data, lambda t: t.cpu() if is_xla_tensor(t) else t)
+    return map_tensors(data, is_xla_tensor, lambda tensor: tensor.cpu())
 
 
 def send_cpu_data_to_device(datas: Any, device: Any, input_sharding: Any = None) -> Any:
@@ -263,7 +263,7 @@ def send_cpu_data_to_device(datas: Any, device: Any, input_sharding: Any = None)
     if input_sharding is not None:
         raise UnimplementedError("[send_cpu_data_to_device] got an input_sharding, expected None")
     given = [datas] if isinstance(datas, torch.Tensor) else datas
-    return map_tensors(given, lambda t: t.to(device) if t.device.type == "cpu" else t)
+    return map_tensors(given, lambda tensor: tensor.device.type == "cpu", lambda tensor: tensor.to(device))
 
 
 # One process, which is its own group.
