@@ -112,14 +112,21 @@ class CallConvention:
         if len(args) > count:
             raise InvalidArgumentError(f"[{self.name}] too many arguments: got {len(args)}, expected {count}")
         given = len(args) + len(kwargs)
+        taken = {self._name_of(position) for position in range(len(args))} - self.keywords.keys()
+        if twice := [name for name in kwargs if name in taken]:
+            raise InvalidArgumentError(
+                f"[{self.name}] arguments are given twice: got {', '.join(twice)} by position and by "
+                "keyword, expected each once"
+            )
         names = [*map(self._name_of, range(len(args), count)), *self.keywords]
         values = [*args, *(kwargs.pop(name, _NOT_GIVEN) for name in names)]
         absent = [name for name, value in zip(names, values[len(args) :], strict=True) if value is _NOT_GIVEN]
         required = self._required(bundle) if absent else set()
         lacking = [name for name in absent if name in required]
         if lacking:
+            unknown = f" and unknown {', '.join(kwargs)}" if kwargs else ""
             raise InvalidArgumentError(
-                f"[{self.name}] arguments are missing: got {given - len(kwargs)}, "
+                f"[{self.name}] arguments are missing: got {given - len(kwargs)}{unknown}, "
                 f"expected also {', '.join(lacking)}"
             )
         if kwargs:

@@ -22,9 +22,19 @@ def main(arguments: list[str] | None = None) -> int:
         )
         return 1
     _name_installed_plugins(arguments)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    _fill_standard_streams()
     os.execv(BINARY, ["torchere", *arguments])
+
+
+def _fill_standard_streams() -> None:
+    """Descriptors 0 to 2 that are closed (`>&-`) become ones that cannot be written: the next file that the
+    program opens would be its output."""
+    while (descriptor := os.open(os.devnull, os.O_RDONLY)) <= 2:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
 
 
 def _name_installed_plugins(arguments: list[str]) -> None:

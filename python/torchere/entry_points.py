@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torchere import _core
+from torchere.arguments import shown
 from torchere.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -94,13 +95,14 @@ def export_entry_points(target: Mapping[str, Any], **options: Any) -> StableHLOP
             "[export] entry points have names and arguments of their own: got others, expected "
             'export({"encode": (module, args), ...})'
         )
-    options["composites"] = set(options["composites"])
     if not targets:
         raise InvalidArgumentError("[export] no entry points: got an empty dict, expected name -> program")
     programs = {}
     for name, target in targets.items():
         if not isinstance(name, str):
-            raise InvalidArgumentError(f"[export] an entry point's name: got {name!r}, expected a string")
+            raise InvalidArgumentError(
+                f"[export] an entry point's name: got {shown(name)}, expected a string"
+            )
         keywords = _keywords(name, target)
         try:
             programs[name] = export(**(options | keywords), name=name)
@@ -127,7 +129,7 @@ def _keywords(name: str, target: Any) -> dict[str, Any]:
     known = [key for key in inspect.signature(export).parameters if key not in ("name", "target_version")]
     unknown = [key for key in target if key not in known]
     if unknown or "target" not in target:
-        wrong = f"got {unknown[0]!r}" if unknown else "'target' is missing"
+        wrong = f"got {shown(unknown[0])}" if unknown else "'target' is missing"
         raise InvalidArgumentError(
             f"[export] entry point '{name}': {wrong}, expected a dict with 'target' and any of "
             f"{', '.join(known[1:])}"

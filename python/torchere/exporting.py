@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from torchere import _core
+from torchere.arguments import composite_names
 from torchere.capture import capture, merged_inputs
 from torchere.capture_errors import capture_error
 from torchere.decompositions import decompose
@@ -83,6 +84,7 @@ def export(
     or export again. Those of a module made under FakeTensorMode, or on the meta device, are types alone: the
     program can be saved, and called after program.with_weights(...).
     """
+    composites = composite_names(composites)
     if isinstance(target, Mapping):
         return export_entry_points(**locals())
     import torch
@@ -99,7 +101,7 @@ def export(
             timings,
             decompositions=decompositions,
             target_version=target_version,
-            composites=set(composites),
+            composites=composites,
             shape_assertions=shape_assertions,
             checks=checks,
             precision=precision or "",
@@ -117,7 +119,7 @@ def export(
         dims=dims,
         decompositions=decompositions,
         target_version=target_version,
-        composites=set(composites),
+        composites=composites,
         shape_assertions=shape_assertions,
         checks=checks,
         precision=precision or "",

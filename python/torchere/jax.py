@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from torchere import _core
+from torchere.arguments import path_text
 from torchere.calls import CallConvention
 from torchere.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from torchere.trees import Classes, name_classes
@@ -199,7 +200,7 @@ def load(path: str | os.PathLike[str], *, classes: Iterable[type] = (), verify: 
 
     `classes` and `verify` are those of torchere.load."""
     _jax()
-    return JaxProgram(_core.load_bundle(os.fspath(path), verify=verify), classes)
+    return JaxProgram(_core.load_bundle(path_text(path, "load"), verify=verify), classes)
 
 
 def _jax() -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from torchere import _core
+from torchere.arguments import path_text
 from torchere.errors import AlreadyExistsError, InvalidArgumentError
 
 # By the op's name; with the schema as torch prints it.
@@ -42,7 +43,7 @@ def register_lowering(schema: str, function: Callable[..., Any], *, replace: boo
 
 def load_lowerings(path: str | os.PathLike[str]) -> list[str]:
     """Loads a library of lowerings in C or C++ (torchere/lowering.h) by its path; gives its ops' names."""
-    return _core.load_lowerings(os.fspath(path))
+    return _core.load_lowerings(path_text(path, "load_lowerings"))
 
 
 def register_kernel(
@@ -61,7 +62,7 @@ def register_kernel(
     """
     from torchere import plugins
 
-    plugins.client(plugin).register_kernel(target, os.fspath(library), symbol, platform)
+    plugins.client(plugin).register_kernel(target, path_text(library, "register_kernel"), symbol, platform)
 
 
 def lowering_of(op: Any) -> Callable[..., Any] | None:

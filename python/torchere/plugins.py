@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from torchere import _core
+from torchere.arguments import shown
 from torchere.errors import Error, InvalidArgumentError, NotFoundError
 
 
@@ -170,7 +171,7 @@ def _directory() -> Path:
 
 def _checked_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
-        raise InvalidArgumentError(f"[plugins] not the name of a plugin: got {name!r}")
+        raise InvalidArgumentError(f"[plugins] not the name of a plugin: got {shown(name)}")
     return name
 
 

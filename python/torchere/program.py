@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torchere import _core
+from torchere.arguments import path_text, positional_arguments, seed_bits, shown
 from torchere.calls import CallConvention
 from torchere.entry_points import EntryPoint, EntryPoints, joined_bundle
 from torchere.errors import Error, InvalidArgumentError, NotFoundError
@@ -116,7 +117,7 @@ class StableHLOProgram(ProgramState):
         `classes`; others become plain tuples and dicts, because files are not trusted to import or call
         anything. `precision` is that of products and convolutions, in place of what the program asks:
         "default", "high" or "highest"."""
-        bundle = _core.load_bundle(os.fspath(stablehlo_dir), verify=verify, precision=precision or "")
+        bundle = _core.load_bundle(path_text(stablehlo_dir, "load"), verify=verify, precision=precision or "")
         return cls(bundle, classes=classes)
 
     def save(
@@ -142,12 +143,14 @@ class StableHLOProgram(ProgramState):
         the modules, but for state, which stays as it is; the text is then left out unless `options` ask for
         it. More than 2 GB of them are an error."""
         if state not in ("initial", "present"):
-            raise InvalidArgumentError(f"[state] unknown: got {state!r}, expected 'initial' or 'present'")
+            raise InvalidArgumentError(
+                f"[state] unknown: got {shown(state)}, expected 'initial' or 'present'"
+            )
         target_version = target_version or getattr(options, "target_version", None) or self._target_version
         bundle = self._core_bundle if state == "initial" else self._with_changes()[1]
         _core.save_bundle(
             bundle.embed_weights(target_version) if embed_weights else bundle,
-            os.fspath(stablehlo_dir),
+            path_text(stablehlo_dir, "save"),
             save_weights=getattr(options, "save_weights", True),
             include_text=getattr(options, "include_human_readable_text", not embed_weights),
             overwrite=overwrite,
@@ -161,7 +164,7 @@ class StableHLOProgram(ProgramState):
 
     def evaluate(self, method_name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
         """Calls the function with that name."""
-        return self._call(method_name, tuple(args), kwargs or {})
+        return self._call(method_name, positional_arguments(method_name, args), kwargs or {})
 
     @property
     def functions(self) -> EntryPoints:
@@ -187,7 +190,7 @@ class StableHLOProgram(ProgramState):
         self, method_name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
     ) -> Any:
         """Calls the function with that name as call_on_device does."""
-        return self._call_on_device(method_name, tuple(args), kwargs or {})
+        return self._call_on_device(method_name, positional_arguments(method_name, args), kwargs or {})
 
     def to_device(self, value: Any) -> _core.DeviceArray:
         """A copy of a tensor or array on the device that the program runs on; of a tensor of the lazy device
@@ -243,11 +246,8 @@ class StableHLOProgram(ProgramState):
         """Starts the program's random numbers anew: equal seeds give equal numbers, on every plugin. A
         program starts with the seed 0. Seeds are those that torch.manual_seed takes; nothing happens to a
         program that draws no random numbers."""
-        if not -(2**63) <= seed < 2**64:
-            raise InvalidArgumentError(
-                f"[seed] does not fit 64 bits: got {seed}, expected {-(2**63)} to {2**64 - 1}"
-            )
-        self._with_session(lambda session: session.manual_seed(seed % 2**64))
+        bits = seed_bits(seed)
+        self._with_session(lambda session: session.manual_seed(bits))
 
     def get_rng_state(self) -> Any:
         """The state of the program's random numbers, an int64 tensor: the seed, and how many blocks of 64

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from torchere import _core
+from torchere.arguments import path_text
 from torchere.bundle import StableHLOModelBundle
 from torchere.errors import InvalidArgumentError
 from torchere.program import StableHLOProgram
@@ -51,7 +52,7 @@ def save_stablehlo_graph_as_tf(
     have their own names. `function_alias` marks the default function for tools that look for it."""
     _core.save_saved_model(
         stablehlo_program._core_bundle,
-        os.fspath(saved_model_dir),
+        path_text(saved_model_dir, "save_stablehlo_graph_as_tf"),
         serving_key=serving_key,
         function_alias=function_alias,
     )

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from torchere.arguments import cut, shown
 from torchere.errors import InvalidArgumentError, UnimplementedError
 
 LEAF: dict[str, Any] = {"kind": "leaf"}
@@ -35,7 +36,7 @@ def name_classes(classes: Iterable[type]) -> Classes:
     named = {}
     for cls in classes:
         if not isinstance(cls, type):
-            raise InvalidArgumentError(f"[classes] wrong kind of element: got {cls!r}, expected a class")
+            raise InvalidArgumentError(f"[classes] wrong kind of element: got {shown(cls)}, expected a class")
         named[type_name(cls)] = cls
     return named
 
@@ -98,8 +99,8 @@ def check_keys(keys: list[Any]) -> list[Any]:
     for key in keys:
         if not isinstance(key, str | int | float | bool | type(None)):
             raise UnimplementedError(
-                f"[pytree] unsupported key of a dict: got {key!r}, expected a string, a number, a bool or "
-                "None"
+                f"[pytree] unsupported key of a dict: got {shown(key)}, expected a string, a number, a bool "
+                "or None"
             )
     return list(keys)
 
@@ -220,9 +221,9 @@ def _registered_parts(tree: dict[str, Any], value: Any, path: str) -> tuple[list
 
 
 def _mismatch(path: str, got: Any, expected: str) -> InvalidArgumentError:
-    shown = got if isinstance(got, str) else (f"{got!r}" if isinstance(got, list) else type(got).__name__)
+    text = got if isinstance(got, str) else repr(got) if isinstance(got, list) else type(got).__name__
     return InvalidArgumentError(
-        f"[{path}] another structure than the program's: got {shown}, expected {expected}"
+        f"[{path}] another structure than the program's: got {cut(text)}, expected {expected}"
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from torchere import _core
+from torchere.arguments import path_text, shown
 from torchere.errors import InvalidArgumentError
 
 #: name -> tensor or array; or the directory of a saved program.
@@ -16,7 +17,7 @@ Weights = Mapping[str, Any] | str | os.PathLike[str]
 def with_weights(bundle: _core.Bundle, weights: Weights) -> _core.Bundle:
     """The bundle with this data for the weights of these names; the others stay."""
     if isinstance(weights, (str, os.PathLike)):
-        loaded = _core.load_bundle(os.fspath(weights))
+        loaded = _core.load_bundle(path_text(weights, "with_weights"))
         if not loaded.weight_names:
             raise InvalidArgumentError(f"[{os.fspath(weights)}] was saved without weights: expected some")
         return bundle.with_weights(loaded)
@@ -27,7 +28,9 @@ def with_weights(bundle: _core.Bundle, weights: Weights) -> _core.Bundle:
         )
     for name in weights:
         if not isinstance(name, str):
-            raise InvalidArgumentError(f"[with_weights] a weight's name: got {name!r}, expected a string")
+            raise InvalidArgumentError(
+                f"[with_weights] a weight's name: got {shown(name)}, expected a string"
+            )
     return bundle.with_weights({name: _with_strides_of_torch(value) for name, value in weights.items()})
 
 

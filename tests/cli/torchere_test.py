@@ -85,6 +85,12 @@ def test_output_that_cannot_be_written_is_a_failure(binary):
     assert done.stderr == "torchere: [stdout] cannot be written\n"
 
 
+def test_a_closed_output_is_a_failure():
+    command = f"{sys.executable} -m torchere ops >&-"
+    done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, "torchere: [stdout] cannot be written\n")
+
+
 def test_ops(torchere):
     code, out, _ = torchere("ops", "--json")
     assert code == 0

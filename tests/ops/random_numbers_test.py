@@ -294,10 +294,26 @@ def test_the_state_is_read_and_set():
     with pytest.raises(InvalidArgumentError, match="wrong shape"):
         program.set_rng_state(torch.zeros(3, dtype=torch.int64))
     for seed in (2**64, -(2**63) - 1):
-        with pytest.raises(
-            InvalidArgumentError, match=r"\[seed\] does not fit 64 bits: got -?\d+, expected -92"
-        ):
+        expected = r"\[manual_seed\] the seed does not fit 64 bits: got -?\d+, expected -92"
+        with pytest.raises(InvalidArgumentError, match=expected):
             program.manual_seed(seed)
+    for seed in (1.5, "a", None, torch.tensor(1.5), np.bool_(True)):
+        with pytest.raises(InvalidArgumentError) as error:
+            program.manual_seed(seed)
+        assert str(error.value) == f"[manual_seed] wrong kind of seed: got {seed!r}, expected an integer"
+
+
+def test_seeds_are_integers_of_any_kind():
+    program = exported(lambda x: torch.rand_like(x), X)
+    program.manual_seed(3)
+    expected = program(X)
+    for seed in (np.int64(3), np.int32(3), np.uint64(3), np.array(3), torch.tensor(3)):
+        program.manual_seed(seed)
+        assert torch.equal(program(X), expected)
+    program.manual_seed(-3)
+    expected = program(X)
+    program.manual_seed(np.int8(-3))
+    assert torch.equal(program(X), expected)
 
 
 def test_a_program_without_random_numbers_has_no_state():

@@ -155,6 +155,16 @@ def test_other_sizes(structured):
             "[forward] unknown arguments: got bias, expected x, pair, mode, mask, options",
         ),
         (
+            ARGS[:1],
+            {"pears": 1, **KWARGS},
+            "[forward] arguments are missing: got 3 and unknown pears, expected also pair",
+        ),
+        (
+            (*ARGS, "mean"),
+            KWARGS | {"x": ARGS[0], "mode": "mean"},
+            "[forward] arguments are given twice: got x, mode by position and by keyword, expected each once",
+        ),
+        (
             (ARGS[0], ARGS[1][:1], "mean"),
             KWARGS,
             "[pair] another structure than the program's: got 1 items, expected 2",
@@ -166,12 +176,47 @@ def test_other_sizes(structured):
             "['scale', 'name']",
         ),
     ],
-    ids=["too many", "missing", "unknown", "structure", "keys"],
+    ids=["too many", "missing", "unknown", "unknown and missing", "twice", "structure", "keys"],
 )
 def test_wrong_arguments_are_named(structured, args, kwargs, message):
     with pytest.raises(InvalidArgumentError) as error:
         structured[1](*args, **kwargs)
     assert str(error.value) == message
+
+
+def message_of(call, *args, **kwargs):
+    with pytest.raises(InvalidArgumentError) as error:
+        call(*args, **kwargs)
+    return str(error.value)
+
+
+def test_arguments_of_evaluate_are_one_tuple():
+    program = torchere.export(nn.Linear(3, 2), (torch.ones(4, 3),))
+    for call in (program.evaluate, program.evaluate_on_device):
+        assert message_of(call, "forward", torch.ones(4, 3)) == (
+            "[forward] wrong kind of args: got a Tensor, expected a tuple, such as (x,)"
+        )
+        call("forward", [torch.ones(4, 3)])
+
+
+def test_paths_with_a_nul_byte_are_refused(structured):
+    expected = r"a NUL byte in the path: got 'a\x00b', expected none"
+    assert message_of(structured[1].save, "a\0b") == f"[save] {expected}"
+    assert message_of(torchere.load, Path("a\0b")) == f"[load] {expected}"
+    assert message_of(torchere.load, b"a\0b") == f"[load] {expected}"
+    assert message_of(structured[1].with_weights, "a\0b") == f"[with_weights] {expected}"
+
+
+def test_values_are_cut_in_messages(structured, tmp_path):
+    message = message_of(structured[1].save, tmp_path / "p", state="x" * 1000)
+    assert message == f"[state] unknown: got '{'x' * 96}..., expected 'initial' or 'present'"
+
+
+def test_a_string_is_no_set_of_composites():
+    message = "[export] composites: got the string 'sdpa', expected a set of names, such as {\"sdpa\"}"
+    assert message_of(torchere.export, nn.Linear(3, 2), (torch.ones(3),), composites="sdpa") == message
+    entry = {"target": nn.Linear(3, 2), "args": (torch.ones(3),), "composites": "sdpa"}
+    assert message_of(torchere.export, {"forward": entry}) == message
 
 
 def test_an_unknown_function_is_named(structured):
