@@ -95,6 +95,9 @@ static Constant readNested(nb::handle value, const Subject &subject, size_t dept
     return readList(value, subject, depth);
   if (auto constant = readTorchConstant(value, subject))
     return *std::move(constant);
+  if (isNumpyScalar(value))
+    if (nb::object number = numberOfScalar(value); !number.is_none())
+      return readNested(number, subject, depth);
   refuse(subject, fmt::format("an input that programs cannot take: got {}, expected a tensor, an array, a "
                               "number, a string or None",
                               Py_TYPE(object)->tp_name));

@@ -74,6 +74,25 @@ static DeviceArray take(uintptr_t given) {
   return {std::move(*tensor)};
 }
 
+/// The only element, as Python's number or bool.
+static nb::object onlyElement(const DeviceArray &self) {
+  const std::vector<int64_t> &shape = self.tensor->type().shape;
+  for (int64_t size : shape)
+    if (size != 1)
+      refuse(
+          [] { return "DeviceArray"; },
+          fmt::format("no single value: got the shape ({}), expected one element", fmt::join(shape, ", ")));
+  return toPythonTensor(toHost(self)).attr("item")();
+}
+
+/// What one of Python's functions gives of the only element.
+static nb::object converted(const DeviceArray &self, PyObject *(*convert)(PyObject *)) {
+  PyObject *result = convert(onlyElement(self).ptr());
+  if (!result)
+    nb::raise_python_error();
+  return nb::steal(result);
+}
+
 static std::string describe(const DeviceArray &self) {
   const runtime::ArrayType &type = self.tensor->type();
   return fmt::format("DeviceArray({}, ({}), {}:{})", dtypeInfo(type.dtype).torchName,
@@ -117,6 +136,18 @@ void bindDeviceArray(nb::module_ &module) {
           "The elements in host memory, shared with the array if they need not be copied.")
       .def("_give", &give, "A reference to the array, which the lazy device takes over.")
       .def_static("_take", &take, nb::arg("given"), "The array of a reference that the lazy device gives.")
+      .def(
+          "__bool__", [](const DeviceArray &self) { return nb::cast<bool>(nb::bool_(onlyElement(self))); },
+          "That of the only element. InvalidArgumentError, a ValueError, if there are none or several.")
+      .def(
+          "__int__", [](const DeviceArray &self) { return converted(self, &PyNumber_Long); },
+          nb::sig("def __int__(self) -> int"))
+      .def(
+          "__float__", [](const DeviceArray &self) { return converted(self, &PyNumber_Float); },
+          nb::sig("def __float__(self) -> float"))
+      .def(
+          "__index__", [](const DeviceArray &self) { return converted(self, &PyNumber_Index); },
+          nb::sig("def __index__(self) -> int"))
       .def("__dlpack_device__", [](const DeviceArray &) { return nb::make_tuple(1, 0); })
       .def("__repr__", &describe);
   deviceArrayType = reinterpret_cast<PyTypeObject *>(type.ptr());

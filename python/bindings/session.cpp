@@ -70,6 +70,23 @@ static std::string inputName(const program::EntryPoint &entryPoint, size_t posit
   return fmt::format("input {}", position);
 }
 
+static bool takesTensor(const program::EntryPoint &entryPoint, size_t position) {
+  for (const auto *inputs : {&entryPoint.inputs, &entryPoint.unusedInputs})
+    for (const program::EntryInput &input : *inputs)
+      if (input.source == program::InputSource::UserInput && static_cast<size_t>(input.position) == position)
+        return !input.isSymInt;
+  return false;
+}
+
+/// One of numpy's scalars: a tensor where the program takes one, else a number.
+static Input readScalar(TensorReader &reader, const program::EntryPoint &entryPoint, nb::handle leaf,
+                        size_t position, const Subject &subject) {
+  if (takesTensor(entryPoint, position))
+    if (nb::object array = arrayOfScalar(leaf); !array.is_none())
+      return reader.read(array, subject);
+  return readConstant(leaf, subject);
+}
+
 /// The tuple holds the leaves: reading a leaf runs Python code, which may change the original list.
 static std::vector<Input> readInputs(TensorReader &reader, const program::EntryPoint &entryPoint,
                                      const nb::tuple &leaves) {
@@ -81,6 +98,8 @@ static std::vector<Input> readInputs(TensorReader &reader, const program::EntryP
       inputs.emplace_back(array->tensor);
     else if (TensorReader::isTensor(leaf))
       inputs.emplace_back(reader.read(leaf, subject));
+    else if (isNumpyScalar(leaf))
+      inputs.push_back(readScalar(reader, entryPoint, leaf, inputs.size(), subject));
     else
       inputs.emplace_back(readConstant(leaf, subject));
   }

@@ -290,6 +290,22 @@ static bool isPlainArray(nb::handle object) {
   return Py_TYPE(object.ptr()) == array;
 }
 
+bool isNumpyScalar(nb::handle object) {
+  static PyTypeObject *generic = nullptr;
+  if (!generic)
+    if (PyObject *numpy = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy"))
+      generic = typeOf(numpy, "generic");
+  return generic && PyObject_TypeCheck(object.ptr(), generic);
+}
+
+nb::object arrayOfScalar(nb::handle scalar) {
+  return askArrays("scalar_array", scalar);
+}
+
+nb::object numberOfScalar(nb::handle scalar) {
+  return askArrays("scalar_number", scalar);
+}
+
 session::TensorView TensorReader::readArray(nb::handle object, const Subject &subject) {
   nb::ndarray<nb::ro> array;
   std::string name; // torch's name for the element type whose bits the array holds

@@ -71,6 +71,13 @@ nb::object toPythonTensor(const runtime::HostArray &array);
 /// The same as a numpy array. TypeError if numpy lacks the dtype.
 nb::object toNumpyArray(const runtime::HostArray &array);
 
+/// True for numpy's scalars, which have no __dlpack__.
+bool isNumpyScalar(nb::handle object);
+/// Such a scalar as an array without dimensions; None if it is no number.
+nb::object arrayOfScalar(nb::handle scalar);
+/// Such a scalar as Python's number or bool; None if there is none that equals it.
+nb::object numberOfScalar(nb::handle scalar);
+
 /// Copies the array into the user's tensor, as `target.copy_(array)` does.
 void copyInto(nb::handle target, const runtime::HostArray &array, const Subject &subject);
 

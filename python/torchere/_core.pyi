@@ -635,6 +635,17 @@ class DeviceArray:
         The elements in host memory, shared with the array if they need not be copied.
         """
 
+    def __bool__(self) -> bool:
+        """
+        That of the only element. InvalidArgumentError, a ValueError, if there are none or several.
+        """
+
+    def __int__(self) -> int: ...
+
+    def __float__(self) -> float: ...
+
+    def __index__(self) -> int: ...
+
     def __dlpack_device__(self) -> tuple: ...
 
     def __repr__(self) -> str: ...

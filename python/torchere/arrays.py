@@ -111,6 +111,22 @@ def has_mask(value: Any) -> bool:
     return masked is not None and isinstance(value, masked.MaskedArray)
 
 
+def scalar_array(value: Any) -> Any:
+    """A scalar of numpy as an array without dimensions; None if it is no number."""
+    import numpy
+
+    is_number = value.dtype.kind in "biufc" or value.dtype.isbuiltin == 2  # those of other packages
+    return numpy.asarray(value) if is_number else None
+
+
+def scalar_number(value: Any) -> Any:
+    """A scalar of numpy as Python's number or bool; None if Python has none that equals it."""
+    import numpy
+
+    number = value.item() if value.dtype.kind in "biufc" else None
+    return None if isinstance(number, numpy.generic) else number
+
+
 def bits_of(value: Any) -> Any:
     """The elements of a numpy array as unsigned integers if the dtype is another package's (ml_dtypes'
     bfloat16), which numpy cannot export; else None."""

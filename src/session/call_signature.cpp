@@ -120,6 +120,18 @@ static std::string describe(const Constant &argument) {
   return std::visit(Printer{}, argument.value);
 }
 
+/// The same of what a call gives, which may be long: it is cut.
+static std::string describeGiven(const Constant &given) {
+  constexpr size_t longest = 100;
+  std::string text = describe(given);
+  if (text.size() <= longest)
+    return text;
+  size_t end = longest - 3;
+  while ((text[end] & 0xC0) == 0x80) // within a character of UTF-8
+    --end;
+  return text.substr(0, end) + "...";
+}
+
 /// " (a float)" for a number that is shown next to a number of another kind, otherwise "".
 static const char *kindBeside(const Constant &argument, const Constant &other) {
   auto kind = [](const Constant &value) {
@@ -181,7 +193,7 @@ Status CallSignature::checkConstant(const ConstantInput &constant, const Input &
   if (!isEqual(*given, constant.value))
     return invalidArgument(
         "[{}] wrong constant: got {}{}, expected {}{}, with which the program was captured", constant.name,
-        describe(*given), kindBeside(*given, constant.value), describe(constant.value),
+        describeGiven(*given), kindBeside(*given, constant.value), describe(constant.value),
         kindBeside(constant.value, *given));
   return {};
 }
@@ -190,7 +202,7 @@ Status CallSignature::checkInput(const EntryInput &input, const Input &value, Si
   if (const auto *given = std::get_if<Constant>(&value)) {
     if (input.isSymInt && given->as<int64_t>())
       return checkInt(input, *given->as<int64_t>(), sizes);
-    return invalidArgument("[{}] wrong kind of input: got {}, expected {}", input.name, describe(*given),
+    return invalidArgument("[{}] wrong kind of input: got {}, expected {}", input.name, describeGiven(*given),
                            input.isSymInt ? "an int" : "a tensor");
   }
   if (input.isSymInt)

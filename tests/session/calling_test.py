@@ -159,6 +159,43 @@ def test_constants_of_a_call():
         program(torch.ones(2), 4, "up", True, None)
 
 
+def test_scalars_of_numpy_are_numbers_and_tensors_without_dimensions():
+    def scale(x, n, factor, flag, parts):
+        return x * n * factor + parts[0]
+
+    shapes = {"x": None, "n": torch.export.Dim.DYNAMIC, "factor": None, "flag": None, "parts": [None, None]}
+    example = (torch.ones(2), 5, 0.5, True, [torch.tensor(1.0, dtype=torch.float64), 2])
+    program = torchere.export(scale, example, dynamic_shapes=shapes)
+    given = (np.int32(4), np.float16(0.5), np.bool_(True), [np.float64(3), np.uint8(2)])
+    for call in (program, lambda *args: program.call_on_device(*args).torch()):
+        assert call(torch.ones(2), *given).tolist() == [5, 5]
+        assert call(torch.ones(2), np.int64(4), 0.5, 1, [np.float64(3), 2]).tolist() == [5, 5]
+    x = torch.ones(2)
+    for changed, message in {
+        0: r"\[x\] wrong number of dimensions: got 0, expected 1",
+        1: r"\[n\] wrong kind of input: got 4.0, expected an int",
+        2: r"\[factor\] wrong constant: got 1.5, expected 0.5",
+        3: r"\[flag\] an input that programs cannot take: got numpy.datetime64",
+        4: r"\[parts_0\] wrong dtype: got float32, expected float64",
+    }.items():
+        args = [x, 4, 0.5, True, [np.float64(3), 2]]
+        wrong = [np.float32(1), np.float32(4), np.float64(1.5), np.datetime64(0, "s"), [np.float32(3), 2]]
+        args[changed] = wrong[changed]
+        with pytest.raises(errors.InvalidArgumentError, match=message):
+            program(*args)
+
+
+def test_long_values_are_cut_in_errors():
+    program = torchere.export(lambda x, mode: x + 1, (torch.ones(2), "up"))
+    for call, subject, text in (
+        ([[0.0] * 200000, "up"], "x", f"[{'0.0, ' * 19}0..., expected a tensor"),
+        ([torch.ones(2), "ü" * 1000], "mode", f"'{'ü' * 48}..., expected 'up'"),
+    ):
+        with pytest.raises(errors.InvalidArgumentError) as error:
+            program(*call)
+        assert str(error.value).startswith(f"[{subject}] wrong ") and f"got {text}" in str(error.value)
+
+
 def test_state_is_carried_and_the_module_left_alone():
     module = Counter()
     program = torchere.export(module, (torch.ones(2),))

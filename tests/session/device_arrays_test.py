@@ -72,6 +72,25 @@ def test_arrays_are_read_as_numpy_torch_and_dlpack(double):
     assert shared.tolist() == [[2, 2, 2]] * 2  # it keeps the memory
 
 
+def test_one_element_is_a_number():
+    device = torchere.export(Double(), (torch.ones(1),))
+
+    def array(value):
+        return device.to_device(torch.as_tensor(value))
+
+    assert bool(array([[2.0]])) and not array(0) and not array([False])
+    assert array(torch.tensor(1.5, dtype=torch.bfloat16))
+    assert int(array(3.7)) == 3 and float(array(3)) == 3.0 and [5, 6][array(1)] == 6
+    message = r"\[DeviceArray\] no single value: got the shape \(2, 1\), expected one element"
+    for convert in (bool, int, float):
+        with pytest.raises(ValueError, match=message):
+            convert(array([[1.0], [2.0]]))
+    with pytest.raises(errors.InvalidArgumentError, match=r"got the shape \(0\), expected one element"):
+        bool(array([]))
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+        [5, 6][array(1.0)]
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.bool, torch.int64, torch.float8_e4m3fn], ids=str)
 def test_dtypes(dtype):
     class Flip(torch.nn.Module):
