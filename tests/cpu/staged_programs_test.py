@@ -66,14 +66,14 @@ for given in (scores, scores / 2, scores.clamp(max=0.65), torch.zeros(6)):
     check(program, module(detections), torch.randn(6, 4), given)
 
 sizes = ({0: Dim("b")}, {0: Dim("n")})
+example = (torch.randn(5, 4), torch.tensor([0, 2, 1]))
 for function in (lambda x, i: x[i], lambda x, i: x.index_select(0, i), lambda x, i: x[x[:, 0].nonzero()]):
-    program = torchere.export(module(lambda *args: function(*args)), (torch.randn(5, 4), torch.tensor([0, 2, 1])),
-                              dynamic_shapes=(sizes,))
+    program = torchere.export(module(lambda *args: function(*args)), example, dynamic_shapes=(sizes,))
     check(program, module(function), torch.zeros(0, 4), torch.zeros(0, dtype=torch.long))
     check(program, module(function), torch.randn(3, 4), torch.tensor([2, 0]))
 try:
-    torchere.export(module(lambda x, i: x[i]), (torch.randn(5, 4), torch.tensor([0, 2, 1])),
-                    dynamic_shapes=(sizes,))(torch.zeros(0, 4), torch.zeros(1, dtype=torch.long))
+    program = torchere.export(module(lambda x, i: x[i]), example, dynamic_shapes=(sizes,))
+    program(torch.zeros(0, 4), torch.zeros(1, dtype=torch.long))
 except torchere.Error as error:
     print("slice size of dimension 0: got 1, expected it in [0, 0]" in str(error))
 print("done")

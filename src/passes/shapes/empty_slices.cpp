@@ -12,8 +12,7 @@ namespace torchere::passes {
 static bool mayTakeNothing(RankedTensorType indices, stablehlo::GatherDimensionNumbersAttr numbers,
                            ArrayRef<int64_t> sliceSizes) {
   for (auto [dimension, size] : llvm::enumerate(indices.getShape()))
-    if ((size == 0 || !isKnown(size)) &&
-        static_cast<int64_t>(dimension) != numbers.getIndexVectorDim())
+    if ((size == 0 || !isKnown(size)) && static_cast<int64_t>(dimension) != numbers.getIndexVectorDim())
       return true;
   for (auto [dimension, size] : llvm::enumerate(sliceSizes)) {
     auto at = static_cast<int64_t>(dimension);
