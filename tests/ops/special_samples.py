@@ -12,7 +12,7 @@ _REAL = (torch.float32, torch.float64)
 
 
 def divided(dtype: torch.dtype) -> Iterator[Call]:
-    """Not the least integer, which eager divides by -1, and no multiple that overflows."""
+    """Without the least int32 and int64, which eager divides by -1; multiples of short integers overflow."""
     if is_floating(dtype) or not is_number(dtype):
         return
     values = torch.tensor([0, 1, 6, 9, 12, 5], dtype=dtype)
@@ -21,6 +21,10 @@ def divided(dtype: torch.dtype) -> Iterator[Call]:
     if dtype.is_signed:
         yield (-values.reshape(-1, 1), values[:5]), {}, None
     yield (drawn(dtype, 0, low=0), drawn(dtype, 2, 1, low=0)), {}, None
+    if dtype.itemsize < 4:
+        ends = torch.iinfo(dtype)
+        large = torch.tensor([ends.min, ends.min + 1, ends.max, ends.max - 1, 99, 123, 4, 0, 1], dtype=dtype)
+        yield (large.reshape(-1, 1), torch.cat([large, large // 3 - 1])), {}, None
 
 
 def derivatives_of_digamma(dtype: torch.dtype) -> Iterator[Call]:

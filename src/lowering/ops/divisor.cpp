@@ -45,9 +45,14 @@ template <bool isMultiple> Result<mlir::Value> divisorRow(Context &cx, const Arg
   Elements divisor = commonDivisor(cx, a, b);
   if (!isMultiple)
     return divisor;
+  // Short integers are multiplied as int32, so the sign of a multiple too large for them is lost before its
+  // upper bits are.
+  DType compute = byteSize(dtype) < 4 ? DType::I32 : dtype;
+  auto widened = [&](const Elements &x) { return Elements(cx, cx.convert(x, compute)); };
+  divisor = widened(divisor);
   Elements zero = divisor.constant(int64_t{0}), isZero = equal(divisor, zero);
-  Elements quotient = a / isZero.select(divisor.constant(int64_t{1}), divisor);
-  return isZero.select(zero, absolute(quotient * b));
+  Elements quotient = widened(a) / isZero.select(divisor.constant(int64_t{1}), divisor);
+  return cx.convert(isZero.select(zero, absolute(quotient * widened(b))), dtype);
 }
 
 } // namespace
