@@ -6,10 +6,23 @@ from __future__ import annotations
 import ml_dtypes
 import numpy
 import pytest
+import torch
 from engine_modules_test import on_engine
 from fusion_log import JAX, log_of, run_jax
+from torch.export import Dim
 
+import torchere
 from torchere.interpreter import interpret
+
+
+class Model(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args):
+        return self.function(*args)
+
 
 FLOATS = {"f32": numpy.float32, "f64": numpy.float64, "f16": numpy.float16, "bf16": ml_dtypes.bfloat16}
 INTEGERS = {
@@ -207,3 +220,41 @@ def jax_log():
 @pytest.mark.parametrize("name", JAX_CASES)
 def test_forms_of_jax(jax_log, name):
     assert jax_log[name] == JAX_CASES[name][1]
+
+
+ROW, VALUES = torch.randn(300).sort().values, torch.randn(1000)
+TORCH_CASES = {
+    "searchsorted": (torch.searchsorted, (ROW, VALUES), True),
+    "from the right": (lambda row, v: torch.searchsorted(row, v, right=True), (ROW, VALUES), True),
+    "bucketize": (lambda row, v: torch.bucketize(v, row), (ROW, VALUES.reshape(10, 100)), True),
+    "isin": (torch.isin, (torch.arange(999), torch.arange(0, 4000, 3)), True),
+    "bags": (
+        lambda rows, index, first: torch.nn.functional.embedding_bag(index, rows, first, mode="sum"),
+        (torch.randn(50, 4), torch.arange(1000) % 25, torch.arange(0, 1000, 4)),
+        True,
+    ),
+    "a row for each": (torch.searchsorted, (ROW.reshape(2, 150), VALUES.reshape(2, 500)), False),
+}
+
+
+@pytest.mark.parametrize("is_open", [False, True], ids=["known sizes", "open sizes"])
+@pytest.mark.parametrize("name", TORCH_CASES)
+def test_forms_of_torch(name, is_open):
+    function, given, is_fused = TORCH_CASES[name]
+    sizes = {"dynamic_shapes": (tuple({0: Dim.AUTO, x.dim() - 1: Dim.AUTO} for x in given),)}
+    program = torchere.export(Model(function), given, **(sizes if is_open else {}))
+    smaller = [x[: len(x) // 2] for x in given]
+    for args in (given, smaller) if is_open else (given,):
+        torch.testing.assert_close(program(*args), function(*args))
+    assert is_fused == any(row.kernel == "bisection" for row in program.profile(*given).rows)
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_rows_of_open_length_that_are_empty(rank):
+    row = ROW if rank == 1 else ROW.reshape(2, 150)
+    values = VALUES.reshape(2, 500)
+    sizes = ({rank - 1: Dim.AUTO}, {1: Dim.AUTO})
+    program = torchere.export(Model(torch.searchsorted), (row, values), dynamic_shapes=(sizes,))
+    for length in (0, 1, 2, 100):
+        given = row[..., :length].contiguous(), values[:, :7].contiguous()
+        torch.testing.assert_close(program(*given), torch.searchsorted(*given))

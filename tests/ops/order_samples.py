@@ -196,6 +196,10 @@ def search_in_many(dtype: torch.dtype) -> Iterator[Call]:
         yield (row, values), options, None
         yield (row[:9], values[:, :1]), options, None
         yield (row, values[:0]), options, None
+        rows = torch.stack([row, row + 1])
+        yield (rows, values), options, None
+        yield (rows[:0], values[:0]), options, None
+        yield (rows.expand(3, 2, 80), values.expand(3, 2, 3)), options, None
     yield (row.flip(0), values), {"sorter": torch.arange(79, -1, -1)}, None
     if is_floating(dtype):
         infinity, nan = float("inf"), float("nan")
@@ -203,6 +207,8 @@ def search_in_many(dtype: torch.dtype) -> Iterator[Call]:
         ends = torch.cat([special[2:3], row - 5, special[1:2]])
         for options in ({}, {"right": True}):
             yield (ends, special), options, None
+            yield (torch.stack([ends, ends - 1]), special.expand(2, 6)), options, None
+            yield (torch.cat([row[:3], special[:1]]), special[-1:] - 2.5), options, None
             yield (torch.cat([row, special[:1]]), special[:1]), options, None
 
 
