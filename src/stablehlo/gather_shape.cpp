@@ -90,22 +90,6 @@ LogicalResult verifySliceSizes(const Reporter &reporter, const GatherShape &gath
   return success();
 }
 
-/// A slice without elements has none for a result's: the specification's formula would read one that is
-/// beside the operand.
-LogicalResult verifyElements(const Reporter &reporter, const GatherShape &gather, ArrayRef<int64_t> result) {
-  if (llvm::is_contained(result, 0) || !llvm::all_of(result, isKnown))
-    return success();
-  auto verifyOne = [&](StringRef constraint, StringRef name, ArrayRef<int64_t> dimensions) -> LogicalResult {
-    for (int64_t dimension : dimensions)
-      if (gather.sliceSizes[dimension] == 0)
-        return reporter.violation(constraint, "slice size of dimension ", dimension, " in ", name,
-                                  ": got 0, expected 1, as the result has elements");
-    return success();
-  };
-  return failure(failed(verifyOne("C9", "collapsed_slice_dims", gather.numbers.getCollapsedSliceDims())) ||
-                 failed(verifyOne("C12", "operand_batching_dims", gather.numbers.getOperandBatchingDims())));
-}
-
 } // namespace
 
 FailureOr<RankedTensorType> inferGather(const Reporter &reporter, const GatherShape &gather) {
@@ -130,8 +114,6 @@ FailureOr<RankedTensorType> inferGather(const Reporter &reporter, const GatherSh
   auto nextBatch = batch.begin();
   for (int64_t dimension = 0; dimension < rank; ++dimension)
     shape.push_back(llvm::is_contained(offsets, dimension) ? *nextOffset++ : *nextBatch++);
-  if (failed(verifyElements(reporter, gather, shape)))
-    return failure();
   return withShape(gather.operand, shape);
 }
 

@@ -83,6 +83,7 @@ RAISING = {
     ("scaled by 1.7", 0),
     ("stride of two", 0),
     ("pooled, rounded up", 0),
+    ("windows", 0),
     ("windows", 1),
     ("the square root of a size", 0),
 }

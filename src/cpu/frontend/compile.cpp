@@ -170,7 +170,7 @@ Result<stablehlo::Module> readModule(std::string_view code) {
 
 bool flattenOpen(stablehlo::Module &module, std::string_view entry) {
   Result<func::FuncOp> function = flattenEntry(module, entry);
-  if (!function || !passes::simplify(module))
+  if (!function || !checkSizes(*function) || !passes::simplify(module))
     return false;
   joinCommonValues(*function); // once, not for each plan
   return true;

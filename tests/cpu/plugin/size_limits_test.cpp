@@ -70,5 +70,19 @@ TEST(SizeLimits, Windows) {
             "sizes of stablehlo.reduce_window of 1099511627776 and more");
 }
 
+TEST(SizeLimits, SlicesWithoutElements) {
+  auto gathered = [](int64_t slice, int64_t count) {
+    return fmt::format(R"(
+  %i = stablehlo.constant dense<0> : tensor<{1}x1xi32>
+  %b = "stablehlo.gather"(%x, %i) <{{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0],
+      index_vector_dim = 1>, slice_sizes = array<i64: {0}>}}> : (tensor<8xf32>, tensor<{1}x1xi32>) -> tensor<{1}xf32>)",
+                       slice, count) +
+           sum(fmt::format("tensor<{}xf32>", count));
+  };
+  EXPECT_EQ(reasonOf(gathered(1, 3)), "");
+  EXPECT_EQ(reasonOf(gathered(0, 0)), "");
+  EXPECT_EQ(reasonOf(gathered(0, 3)), "elements of stablehlo.gather from slices without elements");
+}
+
 } // namespace
 } // namespace torchere::cpu

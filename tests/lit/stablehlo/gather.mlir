@@ -112,15 +112,6 @@ func.func @c9_of_nothing(%arg0: tensor<4x3xf32>, %arg1: tensor<0x1xi32>) -> tens
 
 // -----
 
-func.func @c9_beside_the_operand(%arg0: tensor<4x3xf32>, %arg1: tensor<5x1xi32>) {
-  // expected-error@+2 {{'stablehlo.gather' op (C9) slice size of dimension 0 in collapsed_slice_dims: got 0, expected 1, as the result has elements}}
-  // expected-error@+1 {{failed to infer returned types}}
-  %0 = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 0, 3>}> : (tensor<4x3xf32>, tensor<5x1xi32>) -> tensor<5x3xf32>
-  return
-}
-
-// -----
-
 func.func @c10(%arg0: tensor<2x4xf32>, %arg1: tensor<2x5x1xi32>) {
   // expected-error@+2 {{'stablehlo.gather' op (C10) operand_batching_dims not sorted}}
   // expected-error@+1 {{failed to infer returned types}}
