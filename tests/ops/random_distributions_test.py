@@ -21,6 +21,7 @@ LEAST_P = 1e-3  # of a distribution that is right, one test in a thousand falls 
 aten = torch.ops.aten
 WEIGHTS = torch.tensor([0.5, 0.0, 3.0, 1.5])
 PROBABILITIES = WEIGHTS.double().numpy() / 5
+MANY_WEIGHTS = (torch.arange(100.0) % 7).sqrt()  # every seventh is 0, the first as well
 
 # What is drawn, and the continuous distribution that it shall have, by Kolmogorov and Smirnov.
 CONTINUOUS: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], stats.rv_continuous]] = {
@@ -59,6 +60,10 @@ DISCRETE: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], np.ndarray]] =
     "multinomial with replacement": (
         lambda x: torch.multinomial(WEIGHTS, COUNT // 4, replacement=True),
         PROBABILITIES,
+    ),
+    "multinomial with replacement, of many": (
+        lambda x: torch.multinomial(MANY_WEIGHTS.expand(2, -1), COUNT // 4, replacement=True),
+        (MANY_WEIGHTS.double() / MANY_WEIGHTS.double().sum()).numpy(),
     ),
     "multinomial, one": (lambda x: torch.multinomial(WEIGHTS.expand(COUNT // 4, 4), 1), PROBABILITIES),
     "multinomial, two of three": (

@@ -98,7 +98,7 @@ LAYERS: dict[str, Callable[[torch.Tensor], Any]] = {
     "native_dropout.default": lambda x: [torch.native_dropout(x.half(), 0.25, t) for t in (None, True)],
     "rrelu.default": lambda x: aten.rrelu(x, 0.1, 0.3, True),
     "rrelu_with_noise_functional.default": lambda x: aten.rrelu_with_noise_functional(x, x, 0.1, 0.3, True),
-    "feature_dropout.default": lambda x: functional.dropout2d(x.reshape(1, 3, 5, 1), 0.5),
+    "feature_dropout.default": lambda x: functional.dropout2d(x.reshape(1, 15, 1, 1), 0.5),
     "alpha_dropout.default": lambda x: functional.alpha_dropout(x, 0.5, training=True),
     "feature_alpha_dropout.default": lambda x: functional.feature_alpha_dropout(
         x.reshape(1, 3, 5), 0.5, training=True

@@ -6,10 +6,13 @@
 #include "lowering/extreme.h"
 #include "lowering/op_table.h"
 #include "lowering/region.h"
+#include "lowering/scan.h"
+#include "lowering/sorting.h"
 
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
 namespace torchere::lowering {
 
@@ -191,33 +194,51 @@ Result<mlir::Value> bernoulliOf(Context &cx, const Args &args) {
 }
 
 /// A race: each category takes an exponential time, shorter by its weight, and wins as often as the weight
-/// says. The first `num_samples` of one race are drawn without replacement; with it, each sample is a race of
-/// its own.
+/// says. The first `samples` of one race are drawn without replacement.
+Result<mlir::Value> drawByRace(Context &cx, mlir::Value weights, Dim samples) {
+  Dims shape = cx.shape(weights);
+  auto axis = static_cast<int64_t>(shape.size()) - 1;
+  TORCHERE_ASSIGN(mlir::Value drawn, exponentialNumbers(cx, Context::dtype(weights), shape));
+  Elements times = Elements(cx, drawn) / Elements(cx, weights);
+  if (samples.is(1)) {
+    mlir::Value none = cx.highest(Context::elementType(times));
+    return extremeAlong<stablehlo::MinOp>(cx, times, none, axis).index;
+  }
+  Values sorted =
+      sortTogether(cx, {times, cx.iota(shape, DType::I64, axis)}, axis, [&](mlir::ValueRange elements) {
+        return Values{cx.compare(Direction::LT, elements[0], elements[1])};
+      });
+  return cx.sliceAxis(sorted[1], axis, 0, samples);
+}
+
+/// With replacement: among the running sums of the weights, where a part of their total falls. A weight of 0
+/// has the sum before it, whichever way sums are rounded, so that nothing falls on it.
+Result<mlir::Value> drawByParts(Context &cx, mlir::Value weights, Dim samples) {
+  Dims shape = cx.shape(weights);
+  auto axis = static_cast<int64_t>(shape.size()) - 1;
+  mlir::Value zero = cx.constant(0.0, Context::dtype(weights));
+  Elements sums(cx, runningFold<stablehlo::AddOp>(cx, weights, zero, axis));
+  sums = (Elements(cx, weights) > 0.0).select(sums, 0.0);
+  mlir::Value ends = runningFold<stablehlo::MaxOp>(cx, sums, zero, axis);
+  mlir::Value total = cx.reduceWith<stablehlo::MaxOp>(ends, zero, {axis});
+  shape.back() = samples;
+  TORCHERE_ASSIGN(mlir::Value drawn, uniformNumbers(cx, Context::dtype(weights), shape));
+  Integers rows(static_cast<size_t>(axis));
+  std::iota(rows.begin(), rows.end(), 0);
+  Elements parts = Elements(cx, drawn) * Elements(cx, cx.broadcastInDim(total, shape, rows));
+  mlir::Value places = numberBefore(cx, ends, parts, true);
+  mlir::Value last = cx.sizeTensor(cx.subtract(cx.size(weights, axis), Dim(1))); // of what has no sum, as NaN
+  return cx.elementwise<stablehlo::MinOp>({places, cx.broadcastTo(last, shape)});
+}
+
 Result<mlir::Value> multinomial(Context &cx, const Args &args) {
   mlir::Value given = args.tensor("self");
-  DType dtype = computeType(Context::dtype(given));
-  Elements weights(cx, cx.convert(given, dtype));
-  Dims shape = cx.shape(given), races = shape;
+  mlir::Value weights = cx.convert(given, computeType(Context::dtype(given)));
   Dim samples = args.dim("num_samples");
-  bool isOrdered = !args.boolean("replacement") && !samples.is(1);
-  auto axis = static_cast<int64_t>(shape.size()) - 1;
-  if (!isOrdered)
-    races.insert(races.end() - 1, samples);
-  TORCHERE_ASSIGN(mlir::Value drawn, exponentialNumbers(cx, dtype, races));
-  Elements times(cx, drawn);
-  if (isOrdered) {
-    Values sorted = sortTogether(cx, {times / weights, cx.iota(shape, DType::I64, axis)}, axis,
-                                 [&](mlir::ValueRange elements) {
-                                   return Values{cx.compare(Direction::LT, elements[0], elements[1])};
-                                 });
-    return cx.reshape(cx.sliceAxis(sorted[1], axis, 0, samples), cx.resultType().shape);
-  }
-  Dims column = shape;
-  column.insert(column.end() - 1, Dim(1));
-  times = times / times.with(cx.broadcastTo(cx.reshape(weights, column), races));
-  mlir::Value none = cx.highest(Context::elementType(times));
-  Extreme winner = extremeAlong<stablehlo::MinOp>(cx, times, none, axis + 1);
-  return cx.reshape(winner.index, cx.resultType().shape);
+  bool isRace = !args.boolean("replacement") || samples.is(1);
+  TORCHERE_ASSIGN(mlir::Value drawn,
+                  isRace ? drawByRace(cx, weights, samples) : drawByParts(cx, weights, samples));
+  return cx.reshape(drawn, cx.resultType().shape);
 }
 
 Result<mlir::Value> dropout(Context &cx, const Args &args) {
