@@ -33,6 +33,7 @@ from torchere.reference import Source, training_modes
 from torchere.sources import as_arguments, as_module, beside_weights, separate
 from torchere.stack_traces import user_stack_traces
 from torchere.torch_script import from_script, is_from_script, numbers_from_tensors
+from torchere.zero_tensors import sizes_kept_open
 
 # The options of the core's export_program that change what an op becomes.
 _LOWERING_OPTIONS = ("composites", "custom_op_namespaces", "quantized_types")
@@ -254,7 +255,7 @@ def capture_with_torch(
     positional, keywords = separate(module, as_arguments(() if args is None else args), kwargs or {})
     positional, keywords = beside_weights(module, (positional, keywords))
     takes_others = export is None and not strict
-    with user_stack_traces(), backward_refused():
+    with user_stack_traces(), backward_refused(), sizes_kept_open():
         try:
             exported = (export or torch.export.export)(
                 module, positional, keywords, dynamic_shapes=dynamic_shapes, strict=strict
@@ -265,12 +266,14 @@ def capture_with_torch(
                 with contextlib.suppress(Exception):  # what cannot be lowered is named then
                     exported = capture_below_autograd(module, positional, keywords, dynamic_shapes)
         except Exception as error:
-            exported = None
-            if takes_others and may_take_gradients(error):
-                with contextlib.suppress(Exception):  # the first error says more
-                    exported = capture_below_autograd(module, positional, keywords, dynamic_shapes)
-            if exported is None:
+            if not takes_others or not may_take_gradients(error):
                 raise capture_error(error, target, module, (positional, keywords)) from error
+            try:
+                exported = capture_below_autograd(module, positional, keywords, dynamic_shapes)
+            except Exception as second:
+                # An assertion of torch's own says less than what it said of the program as it is.
+                told = error if isinstance(second, AssertionError) else second
+                raise capture_error(told, target, module, (positional, keywords)) from told
     if is_from_script(module):
         numbers_from_tensors(exported)
     return exported

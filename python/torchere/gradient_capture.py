@@ -4,6 +4,8 @@ traces above autograd. They are captured below it, where a gradient is ops like 
 from __future__ import annotations
 
 import contextlib
+import copy
+import dataclasses
 import functools
 import re
 import threading
@@ -110,10 +112,17 @@ def capture_below_autograd(module: Any, args: Any, kwargs: Any, dynamic_shapes: 
     from torch.export._remove_effect_tokens_pass import _remove_effect_tokens
 
     args, kwargs = _without_views((args, kwargs))
-    with _detached_results(module):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_modules_apart(module))
+        tied = _tied_weights(module)
+        stack.enter_context(_untied(tied))
+        stack.enter_context(_detached_results(module, tied))
         program = _trace._export(
             module, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False, pre_dispatch=False
         )
+    for first, others in tied:
+        if first.path in program.state_dict:
+            program.state_dict.update({other.path: program.state_dict[first.path] for other in others})
     return _remove_effect_tokens(program)  # which ops that may fail have, such as a Cholesky's check
 
 
@@ -150,8 +159,81 @@ def transforms_restored() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _detached_results(module: Any) -> Iterator[None]:
-    """A context in which the module runs with gradients, as in eager mode, and returns results without."""
+def _modules_apart(module: Any) -> Iterator[None]:
+    """A context in which a module that has several places is another object at each of them but the first:
+    its weights are then tied ones."""
+    replaced: list[tuple[dict[str, Any], str, Any]] = []
+    seen: set[int] = set()
+
+    def visit(part: Any) -> None:
+        seen.add(id(part))
+        for name, child in part._modules.items():
+            if child is not None and id(child) in seen:
+                replaced.append((part._modules, name, child))
+                child = part._modules[name] = copy.copy(child)
+                for kept in ("_parameters", "_buffers", "_modules"):
+                    child.__dict__[kept] = dict(child.__dict__[kept])
+            if child is not None:
+                visit(child)
+
+    visit(module)
+    try:
+        yield
+    finally:
+        for holder, name, child in reversed(replaced):
+            holder[name] = child
+
+
+@dataclasses.dataclass(frozen=True)
+class _Place:
+    """Where a module holds a weight: its name, and the dict of one of its parts."""
+
+    path: str
+    holder: dict[str, Any]
+    name: str
+
+
+def _tied_weights(module: Any) -> list[tuple[_Place, list[_Place]]]:
+    """The first place of each weight that has several, with the others."""
+    places: dict[int, list[_Place]] = {}
+    for path, part in module.named_modules():
+        for holder in (part._parameters, part._buffers):
+            for name, tensor in holder.items():
+                if tensor is not None:
+                    full = f"{path}.{name}" if path else name
+                    places.setdefault(id(tensor), []).append(_Place(full, holder, name))
+    return [(first, others) for first, *others in places.values() if others]
+
+
+@contextlib.contextmanager
+def _untied(tied: list[tuple[_Place, list[_Place]]]) -> Iterator[None]:
+    """A context in which the other places hold tensors of their own, of the same type: torch takes no weight
+    of two names that is written. forward() ties them again."""
+    import torch
+
+    for first, others in tied:
+        tensor = first.holder[first.name]
+        for other in others:
+            stand_in: Any = torch.empty_like(tensor, requires_grad=tensor.requires_grad)
+            if isinstance(tensor, torch.nn.Parameter):
+                stand_in = torch.nn.Parameter(stand_in.detach(), requires_grad=tensor.requires_grad)
+            other.holder[other.name] = stand_in
+    try:
+        yield
+    finally:
+        _tie(tied)
+
+
+def _tie(tied: list[tuple[_Place, list[_Place]]]) -> None:
+    for first, others in tied:
+        for other in others:
+            other.holder[other.name] = first.holder[first.name]
+
+
+@contextlib.contextmanager
+def _detached_results(module: Any, tied: list[tuple[_Place, list[_Place]]]) -> Iterator[None]:
+    """A context in which the module runs with gradients, as in eager mode, and returns results without.
+    Weights are tied, which torch traces with a tensor for each name."""
     import torch
     import torch.utils._pytree as pytree
 
@@ -159,6 +241,7 @@ def _detached_results(module: Any) -> Iterator[None]:
 
     @functools.wraps(original)
     def forward(*args: Any, **kwargs: Any) -> Any:
+        _tie(tied)
         with torch.enable_grad():
             results = original(*args, **kwargs)
         return pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, results)

@@ -119,6 +119,23 @@ def test_sizes_may_be_dynamic(name):
         check(program, module, torch.randn(size, 4))
 
 
+@pytest.mark.parametrize(
+    "name", ["jvp", "jvp of softmax", "jacfwd of rows", "hessians of rows", "differences of quotients"]
+)
+@pytest.mark.parametrize("rows", [torch.export.Dim("rows", min=2, max=64), torch.export.Dim.AUTO])
+def test_sizes_of_forward_derivatives_may_be_dynamic(name, rows):
+    functions = {
+        **PROGRAMS,
+        "jacfwd of rows": lambda layer, x: vmap(jacfwd(lambda y: layer(y).tanh()))(x),
+        "hessians of rows": lambda layer, x: vmap(hessian(lambda y: energy(layer, y)))(x),
+        "differences of quotients": lambda layer, x: jvp(lambda y: x - layer(y) / (x.abs() + 1), (x,), (x,)),
+    }
+    module = Program(functions[name])
+    program = torchere.export(module, (torch.randn(3, 4),), dynamic_shapes={"x": {0: rows}})
+    for size in (2, 3, 17):
+        check(program, module, torch.randn(size, 4))
+
+
 def test_arguments_may_be_views():
     def directional(x, y):
         return jvp(lambda z: z.sin(), (x,), (y,))
@@ -218,6 +235,40 @@ def test_a_step_of_training():
         torch.testing.assert_close(program(x), module(x).detach(), rtol=1e-5, atol=1e-6)
     for name, weight in program.state_dict().items():
         torch.testing.assert_close(weight.detach(), module.state_dict()[name], rtol=1e-5, atol=1e-6)
+
+
+class TiedStep(Step):
+    """A step of a module with one weight at two places."""
+
+    def __init__(self, shared):
+        super().__init__(torch.autograd.grad)
+        self.layer = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
+        if shared == "module":
+            self.layer[1] = self.layer[0]
+        else:
+            self.layer[1].weight = self.layer[0].weight
+
+
+@pytest.mark.parametrize("shared", ["weight", "module"])
+def test_a_step_of_training_with_tied_weights(shared):
+    module, x = TiedStep(shared), torch.randn(3, 4)
+    program = torchere.export(module, (x,))
+    assert module.layer[1].weight is module.layer[0].weight
+    assert (module.layer[1] is module.layer[0]) == (shared == "module")
+    assert set(program.state_dict()) == set(module.state_dict())
+    for _ in range(3):
+        torch.testing.assert_close(program(x), module(x).detach(), rtol=1e-5, atol=1e-6)
+    for name, weight in program.state_dict().items():
+        torch.testing.assert_close(weight.detach(), module.state_dict()[name], rtol=1e-5, atol=1e-6)
+
+
+def test_the_error_is_that_of_the_gradient():
+    def refused(x):
+        return torch.autograd.grad(x.detach().requires_grad_(True).sum(), x)[0]
+
+    with pytest.raises(CaptureError) as error:
+        torchere.export(refused, (torch.randn(3),))
+    assert "One of the differentiated Tensors does not require grad" in str(error.value)
 
 
 def backward(loss, weights):
