@@ -181,9 +181,31 @@ Result<std::vector<lowering::Argument>> GraphLowerer::outputs() const {
   return results;
 }
 
+/// A result's size in terms of known symbols: torch names each anew that a branch gives, also where all
+/// branches give what is known outside.
+program::SymInt GraphLowerer::sizeInBranches(const Node &node, size_t result, size_t axis,
+                                             program::SymInt size) const {
+  std::optional<program::SymInt> common;
+  for (const program::Argument &argument : node.arguments) {
+    const auto *reference = argument.as<program::NodeReference>();
+    if (!reference || graph.nodes[reference->node].kind != program::NodeKind::GetAttr)
+      continue;
+    const auto *branch = graph.nodes[reference->node].arguments.front().as<program::GraphReference>();
+    const program::Graph &body = scope.program.subgraphs[branch->index];
+    const auto *output =
+        result < body.outputs.size() ? body.outputs[result].as<program::NodeReference>() : nullptr;
+    const auto *type = output ? body.nodes[output->node].type.as<program::TensorType>() : nullptr;
+    if (!type || axis >= type->shape.size() || (common && *common != type->shape[axis]))
+      return size;
+    common = type->shape[axis];
+  }
+  return common && symbols.check(*common) ? *common : size;
+}
+
 /// The type of a tensor; numbers that an op computes become 0-d tensors. Sizes that the op's own results
 /// define are unknown yet.
-Result<lowering::TensorType> GraphLowerer::resultType(const program::Type &type, const Node &node) const {
+Result<lowering::TensorType> GraphLowerer::resultType(const program::Type &type, const Node &node,
+                                                      size_t index) const {
   if (std::optional<DType> number = program::numberDType(type))
     return lowering::TensorType{*number, {}};
   const auto *tensor = type.as<program::TensorType>();
@@ -192,7 +214,10 @@ Result<lowering::TensorType> GraphLowerer::resultType(const program::Type &type,
   if (tensor->dtype == DType::C32)
     return tl::unexpected(halfComplex(node.op(), "a result of complex32"));
   const lowering::OpTable::Row *row = scope.callees.find(*node.callee).row;
-  for (program::SymInt size : tensor->shape) {
+  std::vector<program::SymInt> shape(tensor->shape.begin(), tensor->shape.end());
+  for (auto [axis, size] : llvm::enumerate(shape)) {
+    if (node.op() == "higher_order.cond" && !symbols.check(size))
+      size = sizeInBranches(node, index, axis, size);
     bool isKnown = symbols.check(size).has_value() || (row && row->givesSizes);
     if (!isKnown && node.op().starts_with("higher_order."))
       return fail(ErrorCode::Unimplemented,
@@ -202,13 +227,13 @@ Result<lowering::TensorType> GraphLowerer::resultType(const program::Type &type,
     if (!isKnown)
       return tl::unexpected(sizeFromData(node, scope.program.expressions.print(size)));
   }
-  return lowering::TensorType{tensor->dtype, toDims(tensor->shape)};
+  return lowering::TensorType{tensor->dtype, toDims(shape)};
 }
 
 Result<std::vector<lowering::TensorType>> GraphLowerer::resultTypes(const Node &node) const {
   std::vector<lowering::TensorType> types;
   if (node.type.as<program::TensorType>() || program::numberDType(node.type)) {
-    TORCHERE_ASSIGN(lowering::TensorType type, resultType(node.type, node));
+    TORCHERE_ASSIGN(lowering::TensorType type, resultType(node.type, node, 0));
     types.push_back(std::move(type));
     return types;
   }
@@ -217,7 +242,7 @@ Result<std::vector<lowering::TensorType>> GraphLowerer::resultTypes(const Node &
     return fail(ErrorCode::Unimplemented,
                 "[{}] gives neither tensors nor sizes: expected a tensor or a list of them", node.op());
   for (const program::Type &element : *list) {
-    TORCHERE_ASSIGN(lowering::TensorType type, resultType(element, node));
+    TORCHERE_ASSIGN(lowering::TensorType type, resultType(element, node, types.size()));
     types.push_back(std::move(type));
   }
   return types;

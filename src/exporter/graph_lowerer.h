@@ -99,7 +99,10 @@ private:
                                            const std::vector<lowering::TensorType> &types);
   Result<lowering::Argument> getItem(const program::Node &node) const;
   Status defineSize(program::SymInt size, lowering::Argument &value);
-  Result<lowering::TensorType> resultType(const program::Type &type, const program::Node &node) const;
+  program::SymInt sizeInBranches(const program::Node &node, size_t result, size_t axis,
+                                 program::SymInt size) const;
+  Result<lowering::TensorType> resultType(const program::Type &type, const program::Node &node,
+                                          size_t index) const;
   Result<std::vector<lowering::TensorType>> resultTypes(const program::Node &node) const;
   std::string weightName(program::NodeId node) const;
   Result<lowering::Argument> toLowering(const program::Argument &argument, const std::string &op) const;

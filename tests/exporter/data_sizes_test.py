@@ -161,6 +161,24 @@ def test_in_a_branch(on_ours):
         assert_equal(program(x), chosen(x))
 
 
+def test_branches_that_give_the_same_size(on_ours):
+    def chosen(x):
+        y = x[x > 0]
+        return torch.cond(y.sum() > 3, lambda y: (y * 2, y.sum()), lambda y: (y - 1, y.prod()), (y,))
+
+    program = program_of(chosen, X)
+    for x in COUNTS.values():
+        assert_equal(program(x), chosen(x))
+
+
+def test_branches_of_other_sizes_are_refused():
+    def chosen(x):
+        return torch.cond(x.sum() > 3, lambda y: y[:3] * 1, lambda y: y * 2, (x[x > 0],))
+
+    with pytest.raises(torchere.errors.UnimplementedError, match="expected the same sizes from every branch"):
+        program_of(chosen, X)
+
+
 def test_state_and_selection(on_ours):
     class Counter(torch.nn.Module):
         def __init__(self):
