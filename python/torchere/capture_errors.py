@@ -79,6 +79,11 @@ _REFUSALS = (
         "the program updates with ops",
     ),
     _Refusal(
+        re.compile(r"Guard failed: (?P<relation>.*)"),
+        "a captured program got arguments that it was not captured for: got others, expected {relation}",
+        "capture it with dynamic_shapes, or capture the module with these arguments",
+    ),
+    _Refusal(
         re.compile(r"\.numpy\(\) is not supported"),
         "the model leaves torch for numpy: got Tensor.numpy(), expected ops of torch",
         "write it with torch's functions; with strict=True torch.export translates many of numpy's",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -91,7 +92,8 @@ def _printer() -> Any:
 
 
 def _bound(value: Any) -> int | None:
-    return None if str(value) in _INFINITIES else int(value)
+    """None where there is no bound: torch's greatest size of what is selected is the greatest int but one."""
+    return None if str(value) in _INFINITIES or abs(int(value)) >= sys.maxsize - 1 else int(value)
 
 
 def _relations(exported_program: Any) -> tuple[list[Any], bool]:

@@ -17,7 +17,9 @@ from torchere.bundle import (
     VariableType,
     stablehlo_obj_hook,
 )
+from torchere.errors import InvalidArgumentError
 from torchere.program import StableHLOProgram
+from torchere.sources import as_arguments
 
 __all__ = [
     "InputLocation",
@@ -126,4 +128,27 @@ def _retrace(exported_model: Any, options: StableHLOExportOptions) -> Any:
         args = options.override_tracing_arguments
     if options.override_tracing_kwargs is not None:
         kwargs = options.override_tracing_kwargs
+    _check_overrides(exported_model, as_arguments(args))
     return capture_with_torch(exported_model.module(), args, kwargs)
+
+
+def _check_overrides(exported_model: Any, args: Any) -> None:
+    """Refuses tensors given by position that have other sizes than those of the capture: guards say less."""
+    import torch
+    import torch.utils._pytree as pytree
+
+    names = exported_model.graph_signature.user_inputs
+    nodes = {node.name: node for node in exported_model.graph.nodes if node.op == "placeholder"}
+    for name, leaf in zip(names, pytree.tree_leaves(args), strict=False):
+        captured = nodes[name].meta.get("val") if name in nodes else None
+        if not isinstance(captured, torch.Tensor) or not isinstance(leaf, torch.Tensor):
+            continue
+        where = f"[override_tracing_arguments] '{name}' has another"
+        if leaf.dim() != captured.dim():
+            raise InvalidArgumentError(f"{where} rank: got {leaf.dim()}, expected {captured.dim()}")
+        for axis, (size, wanted) in enumerate(zip(leaf.shape, captured.shape, strict=True)):
+            if isinstance(wanted, int) and size != wanted:
+                raise InvalidArgumentError(
+                    f"{where} size of dimension {axis}: got {size}, expected {wanted}",
+                    advice="capture it with dynamic_shapes for this dimension, or capture the module",
+                )

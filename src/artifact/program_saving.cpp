@@ -100,11 +100,25 @@ static Status saveArchive(const Bundle &bundle, const fs::path &target, const Sa
   return archive.commit();
 }
 
+/// A "/" in a weight's name makes a directory, which cannot have the name of another weight's file.
+static Status checkWeightNames(const Bundle &bundle) {
+  for (const auto &[name, weight] : bundle.stateDict)
+    for (size_t end = name.find('/'); end != std::string::npos; end = name.find('/', end + 1))
+      if (bundle.stateDict.contains(name.substr(0, end)))
+        return invalidArgument(
+            "[save] the weights '{}' and '{}' would be a file and a directory of one name: "
+            "expected other names, or one file (PATH{})",
+            name.substr(0, end), name, archiveExtension);
+  return {};
+}
+
 Status save(const Bundle &bundle, const fs::path &path, const SaveOptions &options) {
   TORCHERE_TRY(verify(bundle));
   TORCHERE_ASSIGN(fs::path target, resolveTarget(path));
   if (path.extension() == archiveExtension)
     return saveArchive(bundle, target, options);
+  if (bundle.hasWeights && options.saveWeights)
+    TORCHERE_TRY(checkWeightNames(bundle));
   TORCHERE_ASSIGN(DirectoryReplacement directory, DirectoryReplacement::create(target, options.overwrite));
   DirectoryTarget files(directory);
   TORCHERE_TRY(writeProgram(bundle, options, files));

@@ -2,6 +2,7 @@
 #include "artifact/bundle.h"
 #include "artifact/weight_file.h"
 #include "base/npy.h"
+#include "cli/option_checks.h"
 #include "cli/output_file.h"
 #include "cli/run_inputs.h"
 #include "cli/subcommand.h"
@@ -11,7 +12,6 @@
 #include "session/session.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <memory>
 
@@ -134,15 +134,6 @@ static Status run(const RunOptions &options, Report &report) {
   return deliver(result, entryPoint, options, report);
 }
 
-/// CLI11's own sign check prints the largest double in full.
-static std::string checkDevice(const std::string &text) {
-  int id = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error == std::errc() && end == text.data() + text.size() && id >= 0)
-    return "";
-  return fmt::format("got {}, expected the id of a device: an integer of at least 0", text);
-}
-
 void addRun(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand("run", "Call a saved program with arrays from npy files");
   auto options = std::make_shared<RunOptions>();
@@ -159,12 +150,13 @@ void addRun(CLI::App &app, Action &action) {
       "--plugin", options->plugin,
       "Name or path of a PJRT plugin [$TORCHERE_PLUGIN, else $PJRT_DEVICE, else torchere_cpu]");
   command->add_option("--device", options->device, "Id of a device of the plugin [its first]")
-      ->check(checkDevice);
+      ->check(isAtLeastZero<int>("the id of a device: an integer of at least 0"));
   command->add_option("--precision", options->precision,
                       "Of products and convolutions: default, high or highest [the program's]");
   command->add_flag("--profile", options->isProfiled, "Show what each kernel took (torchere_cpu only)");
   command->add_option("--trace", options->trace, "FILE.json for the profile, which chrome://tracing shows");
-  command->add_option("--values", options->shownValues, "How many elements of each output are shown [8]");
+  command->add_option("--values", options->shownValues, "How many elements of each output are shown [8]")
+      ->check(isAtLeastZero<int64_t>("a count of elements: an integer of at least 0"));
   command->callback(
       [&action, options] { action = [options](Report &report) { return run(*options, report); }; });
 }

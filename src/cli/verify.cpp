@@ -1,6 +1,7 @@
 // torchere verify: compares two saved programs, or one on two plugins, output by output.
 #include "artifact/bundle.h"
 #include "cli/array_difference.h"
+#include "cli/option_checks.h"
 #include "cli/run_inputs.h"
 #include "cli/subcommand.h"
 #include "program/entry_point.h"
@@ -142,9 +143,12 @@ void addVerify(CLI::App &app, Action &action) {
       ->add_option("--input", options->inputs,
                    "As for torchere run [random numbers, of sizes that the program takes]")
       ->allow_extra_args(false);
-  command->add_option("--seed", options->seed, "Of the random numbers [0]");
-  command->add_option("--tolerance", options->tolerance,
-                      "How far floats may be apart, as a part of the largest one [by dtype]");
+  command->add_option("--seed", options->seed, "Of the random numbers [0]")
+      ->check(isAtLeastZero<uint64_t>("a seed: an integer of at least 0"));
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "How far floats may be apart, as a part of the largest one [by dtype]")
+      ->check(isAtLeastZero<double>("a part of the largest float: a finite number of at least 0"));
   command->callback(
       [&action, options] { action = [options](Report &report) { return verify(*options, report); }; });
 }

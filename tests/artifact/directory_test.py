@@ -114,6 +114,22 @@ def test_tied_weights_are_one_file(saved):
     assert state["linear.weight"].data_ptr() == state["tied.weight"].data_ptr()
 
 
+def test_a_file_and_a_directory_of_one_name(tmp_path):
+    module = nn.Module()
+    module.weights = nn.ParameterDict({"a": torch.ones(2), "a/b": torch.zeros(2)})
+    module.forward = lambda x: x * module.weights["a"] + module.weights["a/b"]
+    program = torchere.export(module, (torch.ones(2),))
+    with pytest.raises(torchere.errors.InvalidArgumentError) as error:
+        program.save(tmp_path / "program")
+    assert str(error.value) == (
+        "[save] the weights 'weights.a' and 'weights.a/b' would be a file and a directory of one name: "
+        "expected other names, or one file (PATH.torchere)"
+    )
+    assert not (tmp_path / "program").exists()
+    program.save(tmp_path / "program.torchere")
+    assert torch.equal(torchere.load(tmp_path / "program.torchere")(torch.ones(2)), torch.ones(2))
+
+
 def test_loads_every_dtype(saved):
     path, state, *_ = saved
     loaded = torchere.load(path).state_dict()

@@ -58,6 +58,15 @@ def test_folders_for_those_who_build_on_the_library(torchere, option, file):
             ["run", "d", "--device", "x"],
             f"--device: got x, {DEVICE_EXPECTED}\n",
         ),
+        (["run", "d", "--values", "-1"], "--values: got -1, expected a count of elements: an integer of"),
+        (["run", "d", "--values", "nan"], "--values: got nan, expected a count of elements"),
+        (
+            ["verify", "d", "--tolerance", "-1"],
+            "--tolerance: got -1, expected a part of the largest float: a",
+        ),
+        (["verify", "d", "--tolerance", "nan"], "--tolerance: got nan, expected a part of the largest float"),
+        (["verify", "d", "--tolerance", "inf"], "--tolerance: got inf, expected a part of the largest float"),
+        (["verify", "d", "--seed", "-1"], "--seed: got -1, expected a seed: an integer of at least 0"),
     ],
 )
 def test_wrong_usage_exits_with_2(torchere, arguments, message):

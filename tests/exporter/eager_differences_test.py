@@ -178,6 +178,31 @@ def test_results_share_no_memory():
     assert second[0, 0] == 0.0
 
 
+@pytest.mark.parametrize(
+    "view", [lambda x: x.as_strided((3, 2), (1, 1)), lambda x: x.unfold(0, 2, 1)], ids=["strided", "unfold"]
+)
+def test_scatters_into_shared_places_give_those_of_a_copy(view):
+    def scattered(x):
+        nines = torch.full((2,), 9.0)
+        return (
+            view(x).slice_scatter(nines[None], 0, 0, 1),
+            view(x).select_scatter(nines, 0, 0),
+            view(x).diagonal_scatter(nines),
+        )
+
+    x = torch.arange(1.0, 5.0)
+    assert torch.equal(scattered(x)[0], torch.tensor([[9.0, 9.0], [9.0, 3.0], [3.0, 4.0]]))
+    sliced, selected, diagonal = run(scattered, x)
+    assert torch.equal(sliced, torch.tensor([[9.0, 9.0], [2.0, 3.0], [3.0, 4.0]]))
+    assert torch.equal(selected, sliced)
+    assert torch.equal(diagonal, torch.tensor([[9.0, 2.0], [2.0, 9.0], [3.0, 4.0]]))
+
+
+def test_writes_to_shared_places_are_refused():
+    with pytest.raises(InvalidArgumentError, match="of which several elements lie in one place"):
+        run(lambda x: x.clone().as_strided((3, 2), (1, 1)).add_(1), torch.arange(4.0))
+
+
 def test_results_need_no_gradient():
     assert not torchere.export(nn.Linear(2, 1), X)(X.clone().requires_grad_()).requires_grad
 

@@ -126,6 +126,14 @@ def test_ranges_and_functions_of_other_tools():
     ]
 
 
+def test_a_selection_of_open_size_has_no_bound():
+    def chosen(x):
+        return x[x > 0]
+
+    text = str(torchere.export(chosen, (torch.ones(3),), dynamic_shapes=({0: Dim.AUTO},)).signature())
+    assert "    u0: any\n" in text
+
+
 def test_an_unknown_function(program):
     with pytest.raises(torchere.errors.NotFoundError) as error:
         program.signature("backward")

@@ -207,6 +207,30 @@ def test_override_arguments_export_again(exported):
     assert "tensor<2x3xf32>" in exported_program_to_stablehlo(exported, options).get_stablehlo_text()
 
 
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((torch.ones(5, 4),), "size of dimension 0: got 5, expected 3\n  to do: capture it with"),
+        ((torch.ones(4),), "rank: got 1, expected 2"),
+    ],
+)
+def test_overrides_of_other_sizes_are_refused(args, message):
+    exported = torch.export.export(nn.Linear(4, 4), (torch.ones(3, 4),))
+    with pytest.raises(torchere.errors.InvalidArgumentError) as error:
+        exported_program_to_stablehlo(exported, StableHLOExportOptions(override_tracing_arguments=args))
+    assert f"[override_tracing_arguments] 'input' has another {message}" in str(error.value)
+
+
+def test_a_guard_that_overrides_violate_is_named():
+    rows = torch.export.Dim("rows", min=2, max=8)
+    exported = torch.export.export(nn.ReLU(), (torch.ones(3, 4),), dynamic_shapes=({0: rows},))
+    options = StableHLOExportOptions(override_tracing_arguments=(torch.ones(2, 4),))
+    assert "tensor<2x4xf32>" in exported_program_to_stablehlo(exported, options).get_stablehlo_text()
+    options = StableHLOExportOptions(override_tracing_arguments=(torch.ones(9, 4),))
+    with pytest.raises(torchere.errors.CaptureError, match="not captured for: got others, expected input"):
+        exported_program_to_stablehlo(exported, options)
+
+
 def test_timings_and_the_program_are_kept():
     program = torchere.export(nn.Linear(2, 2), torch.ones(1, 2))
     assert list(program.timings) == ["export", "walk", "expand", "functionalize", "lower", "verify"]
