@@ -76,39 +76,62 @@ double MatmulStep::flops() const {
 }
 
 bool MatmulStep::packs(BufferId buffer) const {
-  return matmul.weight && buffer == matmul.b.view.buffer && buffer != matmul.a.view.buffer;
+  return matmul.weight && !isOfColumn() && buffer == matmul.b.view.buffer && buffer != matmul.a.view.buffer;
 }
 
 void MatmulStep::addPackings(std::vector<Packing> &packings) const {
-  if (matmul.weight)
+  if (matmul.weight && !isOfColumn())
     packings.push_back({*matmul.weight, cache.layoutName(), packedBytes()});
 }
 
 Status MatmulStep::prepare(const Frame &frame) const {
-  if (matmul.weight && frame.origins[*matmul.weight].isWeight)
+  if (hasPackedWeight(frame) && !isOfColumn())
     TORCHERE_TRY(pack(frame));
   return {};
 }
 
-/// One column that nothing else is computed of, by rows that lie in one piece.
-bool MatmulStep::isByVector() const {
-  bool isPlain = !matmul.bias && !matmul.residual && matmul.activation == Activation::None && !matmul.choice;
-  return matmul.n == 1 && isPlain && matmul.type == DType::F32 && matmul.resultType == DType::F32 &&
-         matmul.a.columnStride == 1;
+bool MatmulStep::hasPackedWeight(const Frame &frame) const {
+  return matmul.isConstant || (matmul.weight && frame.origins[*matmul.weight].isWeight);
+}
+
+/// Nothing else is computed of it.
+static bool isPlain(const Matmul &matmul) {
+  return !matmul.bias && !matmul.residual && matmul.activation == Activation::None && !matmul.choice;
+}
+
+static bool isDenseAlongOne(const MatrixView &matrix) {
+  return matrix.columnStride == 1 || matrix.rowStride == 1;
+}
+
+/// A matrix times one column, which is not packed.
+bool MatmulStep::isOfColumn() const {
+  return matmul.n == 1 && isPlain(matmul) && isDenseAlongOne(matmul.a) &&
+         hasMatrixVector(matmul.leftType, matmul.type, matmul.resultType);
+}
+
+/// One row times a matrix. A weight is packed for it.
+bool MatmulStep::isOfRow() const {
+  return matmul.m == 1 && isPlain(matmul) && isDenseAlongOne(matmul.b) &&
+         hasMatrixVector(matmul.type, matmul.leftType, matmul.resultType);
 }
 
 void MatmulStep::runByVector(const Frame &frame) const {
+  bool isColumn = matmul.n == 1;
+  const MatrixView &matrix = isColumn ? matmul.a : matmul.b, &vector = isColumn ? matmul.b : matmul.a;
   MatrixVectorArgs args;
+  args.type = isColumn ? matmul.leftType : matmul.type;
+  args.vectorType = isColumn ? matmul.type : matmul.leftType;
   args.batches = matmul.batches;
-  args.m = matmul.m;
-  args.k = matmul.k;
-  args.a = reinterpret_cast<const float *>(frame.at(matmul.a.view));
-  args.aBatchStride = matmul.a.batchStride;
-  args.aRowStride = matmul.a.rowStride;
-  args.b = reinterpret_cast<const float *>(frame.at(matmul.b.view));
-  args.bBatchStride = matmul.b.batchStride;
-  args.bStride = matmul.b.rowStride;
-  args.c = reinterpret_cast<float *>(frame.at(matmul.result));
+  args.m = isColumn ? matmul.m : matmul.n;
+  args.n = matmul.k;
+  args.a = frame.at(matrix.view);
+  args.aBatchStride = matrix.batchStride;
+  args.aRowStride = isColumn ? matrix.rowStride : matrix.columnStride;
+  args.aColumnStride = isColumn ? matrix.columnStride : matrix.rowStride;
+  args.b = frame.at(vector.view);
+  args.bBatchStride = vector.batchStride;
+  args.bStride = isColumn ? vector.rowStride : vector.columnStride;
+  args.c = frame.at(matmul.result);
   multiplyByVector(frame.context, args);
 }
 
@@ -118,15 +141,16 @@ int64_t MatmulStep::chosen(const Frame &frame) const {
 }
 
 Status MatmulStep::run(const Frame &frame) const {
+  // The same sums for another use of an argument: by packed panels they would have another order.
+  if (isOfColumn() || (isOfRow() && !hasPackedWeight(frame))) {
+    runByVector(frame);
+    return {};
+  }
   TORCHERE_ASSIGN(Packed packed, pack(frame));
   if (packed) {
     GemmArgs args = gemmOn(frame);
     args.packedB = packed.get() + chosen(frame) * layout.bytes();
     gemm(frame.context, args);
-    return {};
-  }
-  if (isByVector()) {
-    runByVector(frame);
     return {};
   }
   MatmulArgs args;

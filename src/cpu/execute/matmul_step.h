@@ -64,7 +64,10 @@ public:
 
 private:
   void derive(Isa isa);
-  bool isByVector() const;
+  bool isOfColumn() const;
+  bool isOfRow() const;
+  /// Whether b is packed as soon as it is there.
+  bool hasPackedWeight(const Frame &frame) const;
   void runByVector(const Frame &frame) const;
   /// Of b, that are packed.
   int64_t matrices() const { return matmul.choice ? matmul.choices : isShared ? 1 : matmul.batches; }

@@ -436,6 +436,17 @@ struct ComplexPanelJob {
   bool accumulates = false;
 };
 
+/// A matrix of elements that follow each other in rows, and a vector x. Integers of bytes have an x and
+/// results of 32 bits.
+struct MatrixVectorJob {
+  const void *matrix = nullptr;
+  int64_t rowStride = 0;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  const void *vector = nullptr; ///< contiguous, as is the result
+  void *result = nullptr;
+};
+
 /// y = A x: of each row the sum of its products with x.
 struct RowProductsJob {
   const void *a = nullptr;
@@ -592,6 +603,10 @@ struct IsaKernels {
   void (*winogradWeights[2])(const WinogradWeightsJob &job) = {};
   void (*scores)(const ScoresJob &job) = nullptr;
   void (*dots[kFloatTypes])(const DotsJob &job) = {};
+  /// Of each row, with x of as many columns; of F32, F64 and integers.
+  void (*rowDots[kNumberTypes])(const MatrixVectorJob &job) = {};
+  /// The sum of all rows, each times its element of x; likewise.
+  void (*rowSums[kNumberTypes])(const MatrixVectorJob &job) = {};
   void (*scaleRow)(float *row, int64_t count, float factor) = nullptr;
   /// [DType][Reduction]
   ReduceFunction reduceAlong[16][6] = {};

@@ -11,6 +11,7 @@ void addRows(IsaKernels &table);
 void addBlocked(IsaKernels &table);
 void addWinograd(IsaKernels &table);
 void addAttention(IsaKernels &table);
+void addMatrixVector(IsaKernels &table);
 void addReductions(IsaKernels &table);
 void addBisections(IsaKernels &table);
 void addScatteredRows(IsaKernels &table);

@@ -25,6 +25,7 @@ const IsaKernels &isaKernels() {
     addRows(made);
     addWinograd(made);
     addAttention(made);
+    addMatrixVector(made);
     addBlocked(made);
     addReductions(made);
     addBisections(made);
