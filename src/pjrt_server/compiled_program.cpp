@@ -5,6 +5,8 @@
 #include "pjrt/element_type.h"
 #include "pjrt_server/client.h"
 
+#include <fmt/ranges.h>
+
 #include <cstring>
 
 namespace torchere::pjrt_server {
@@ -32,12 +34,23 @@ static Result<pjrt::BufferType> checkBufferType(ElementType type) {
   return fail(ErrorCode::Unimplemented, "PJRT has no element type {}", elementTypeInfo(type).name);
 }
 
+/// `what` is what the program holds.
+static torchere::Error notPartitioned(std::string_view name, std::string_view what,
+                                      const pjrt::CompileOptions &options) {
+  std::string devices;
+  if (!options.deviceIds.empty())
+    devices = fmt::format(" on devices {}", fmt::join(options.deviceIds, ", "));
+  return {ErrorCode::Unimplemented,
+          fmt::format("[{}] a program with {} for {} partitions{}: expected one device, or a program that is "
+                      "partitioned already",
+                      name, what, options.partitionCount, devices),
+          {}};
+}
+
 Status CompiledProgram::describe() {
   const interpreter::EntryPoint &entryPoint = entry();
   if (compileOptions.partitionCount > 1 && entryPoint.isSharded)
-    return fail(ErrorCode::Unimplemented,
-                "[{}] a program with shardings for {} partitions: expected one that is partitioned already",
-                entryPoint.name, compileOptions.partitionCount);
+    return tl::unexpected(notPartitioned(entryPoint.name, "shardings", compileOptions));
   for (const interpreter::EntryArgument &argument : entryPoint.arguments)
     TORCHERE_TRY(checkBufferType(argument.type.elementType));
   for (const TensorType &result : entryPoint.results) {
@@ -87,7 +100,11 @@ Status CompiledProgram::load(const ClientOptions &clientOptions, std::string_vie
     TORCHERE_ASSIGN(compiled, engine.load(stored, programCode, compileOptions, clientOptions));
   }
   if (!compiled) {
-    TORCHERE_ASSIGN(compiled, engine.compile(programCode, compileOptions, clientOptions));
+    Result<std::unique_ptr<const Program>> made = engine.compile(programCode, compileOptions, clientOptions);
+    // An op of Shardy's, such as JAX's shard_map, which is not StableHLO's.
+    if (!made && compileOptions.partitionCount > 1 && made.error().message.find(" sdy.") != std::string::npos)
+      return tl::unexpected(notPartitioned("program", "Shardy's ops (shard_map)", compileOptions));
+    TORCHERE_ASSIGN(compiled, std::move(made));
   }
   return {};
 }

@@ -2,6 +2,7 @@
 shardings, gradients."""
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -83,6 +84,8 @@ compare("eig", lambda a: lax.linalg.eig(a), none)
 compare("eigh", lambda a: jnp.linalg.eigh(a), none)
 compare("svd", lambda a: jnp.linalg.svd(a), none)
 compare("batch", lambda a: jnp.linalg.eigh(a), numpy.zeros((0, 3, 3), numpy.float32))
+for shape in ((0, 0), (3, 0), (2, 3, 0), (0, 3)):
+    compare("lu", lambda a: lax.linalg.lu(a), numpy.zeros(shape, numpy.float32))
 compare("sort", lambda a: (jnp.sort(a[:0]), a.sum(0)), x)
 compare("products", lambda a: (jnp.zeros((0, 8)) @ a.T, a[:, :0] @ a[:, :0].T), x)
 print("same")
@@ -149,3 +152,42 @@ def test_equals_jax_on_its_own_platform(part):
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr[-4000:]
     assert done.stdout.splitlines() == ["same"]
+
+
+TWO_DEVICES = """
+import jax, jax.numpy as jnp
+from jax.sharding import AxisType, NamedSharding, PartitionSpec
+
+assert len(jax.devices()) == 2
+assert (jnp.linalg.cholesky(4 * jnp.eye(3)) == 2 * jnp.eye(3)).all()
+mesh = jax.make_mesh((2,), ("rows",), axis_types=(AxisType.Auto,))
+both = {"in_specs": PartitionSpec("rows"), "out_specs": PartitionSpec()}
+summed = jax.shard_map(lambda v: jax.lax.psum(v, "rows"), mesh=mesh, **both)
+sharded = jax.jit(lambda v: v * 2, in_shardings=NamedSharding(mesh, PartitionSpec("rows")))
+for function in (jax.jit(summed), sharded):
+    try:
+        function(jnp.ones(4))
+    except jax.errors.JaxRuntimeError as error:
+        print(error)
+"""
+
+
+def test_a_configuration_and_programs_that_are_not_partitioned(tmp_path):
+    package = importlib.util.find_spec("torchere").submodule_search_locations[0]
+    library = os.path.join(package, "lib", "libtorchere_cpu.so")
+    configuration = tmp_path / "plugin.json"
+    configuration.write_text(json.dumps({"library_path": library, "create_options": {"device_count": 2}}))
+    environment = os.environ | {
+        "JAX_PLATFORMS": "torchere_cpu",
+        "PJRT_NAMES_AND_LIBRARY_PATHS": f"torchere_cpu:{configuration}",
+    }
+    command = [sys.executable, "-c", TWO_DEVICES]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr[-4000:]
+    expected = (
+        "for 2 partitions on devices 0, 1: expected one device, or a program that is partitioned already"
+    )
+    assert done.stdout.splitlines() == [
+        f"UNIMPLEMENTED: [program] a program with Shardy's ops (shard_map) {expected}",
+        f"UNIMPLEMENTED: [main] a program with shardings {expected}",
+    ]

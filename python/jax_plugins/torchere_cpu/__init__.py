@@ -1,6 +1,7 @@
 """Torchère's CPU engine as a platform of JAX: JAX_PLATFORMS=torchere_cpu."""
 
 import importlib.util
+import json
 import os
 import warnings
 from pathlib import Path
@@ -20,6 +21,8 @@ def initialize():
     registered = [entry.partition(":")[2] for entry in given if entry.startswith("torchere_cpu:")]
     if registered:  # by JAX itself
         library = registered[-1]
+        if library.endswith(".json"):  # the library's path beside the client's options
+            library = json.loads(Path(library).read_text())["library_path"]
     else:
         package = Path(importlib.util.find_spec("torchere").origin).parent
         library = str(package / "lib" / "libtorchere_cpu.so")

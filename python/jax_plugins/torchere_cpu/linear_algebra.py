@@ -38,12 +38,12 @@ def _with_lapack(rule):
 
 def _with_kernel(rule, call):
     """LU factors by the call that JAX makes of them on a platform that has one, which the engine knows; where
-    sizes are open, by the rule."""
+    sizes are open, or matrices have rows and no columns, by the rule."""
     from jax._src import core
 
     def lower(ctx, operand):
         is_static = all(core.is_constant_shape(aval.shape) for aval in ctx.avals_out)
-        return (call if is_static else rule)(ctx, operand)
+        return (call if is_static and 0 not in ctx.avals_in[0].shape else rule)(ctx, operand)
 
     return lower
 
