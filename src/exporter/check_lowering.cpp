@@ -131,6 +131,68 @@ static mlir::Value asCondition(Context &cx, const Argument &argument) {
   return cx.reshape(cx.convert(value, DType::Bool), {});
 }
 
+/// What an assertion says of a symbol alone: `symbol >= bound` or `symbol <= bound`, or the strict relation.
+struct Bound {
+  bool isLeast = false, isStrict = false;
+  program::SymInt value;
+};
+static std::optional<Bound> boundOf(const program::ExpressionPool &expressions, program::SymInt symbol,
+                                    program::SymInt relation) {
+  if (relation.isConstant())
+    return std::nullopt;
+  const program::Expression &expression = expressions[relation];
+  std::string_view name = expression.symbol;
+  bool isLeast = name == "Ge" || name == "Gt", isStrict = name == "Gt" || name == "Lt";
+  if ((!isLeast && name != "Le" && name != "Lt") || expression.operands.size() != 2 ||
+      expression.operands[0] != symbol)
+    return std::nullopt;
+  return Bound{isLeast, isStrict, expression.operands[1]};
+}
+
+/// Whether a tensor of the graph has a size with the symbol.
+static bool isPartOfSizes(const program::ExpressionPool &expressions, const program::Graph &graph,
+                          program::SymInt symbol) {
+  std::function<bool(program::SymInt)> holds = [&](program::SymInt size) {
+    return size == symbol || (!size.isConstant() && llvm::any_of(expressions[size].operands, holds));
+  };
+  return llvm::any_of(graph.nodes, [&](const Node &node) {
+    const auto *tensor = node.type.as<program::TensorType>();
+    return tensor && llvm::any_of(tensor->shape, holds);
+  });
+}
+
+/// A number that becomes a size, within what the program asserts of it: ops on sizes out of bounds would fail
+/// first, and their errors say less. The assertions are made here, on the number as it is.
+mlir::Value GraphLowerer::withinAssertions(program::SymInt symbol, mlir::Value number) {
+  if (!scope.checks.canAdd() || !isPartOfSizes(scope.program.expressions, graph, symbol))
+    return number;
+  Context cx(scope.builder, number.getLoc(), scope.state, symbols);
+  mlir::Value result = number;
+  for (program::NodeId id = 0; id < graph.nodes.size(); ++id) {
+    const Node &node = graph.nodes[id];
+    const auto *reference =
+        scope.checks.isAssertion(graph, node) && node.op() == "aten._assert_scalar.default"
+            ? node.arguments.front().as<program::NodeReference>()
+            : nullptr;
+    auto relation = reference ? program::numberOf(graph.nodes[reference->node].type) : std::nullopt;
+    auto bound = relation ? boundOf(scope.program.expressions, symbol, *relation) : std::nullopt;
+    if (!bound || !symbols.check(bound->value))
+      continue;
+    mlir::Value limit = symbols.numberOf(bound->value, program::NumberKind::Int);
+    if (mlir::Value one = cx.constant(int64_t{1}, DType::I64); bound->isStrict)
+      limit = bound->isLeast ? cx.elementwise<stablehlo::AddOp>({limit, one})
+                             : cx.elementwise<stablehlo::SubtractOp>({limit, one});
+    using Direction = stablehlo::ComparisonDirection;
+    const std::string *text = node.arguments.size() > 1 ? node.arguments[1].as<std::string>() : nullptr;
+    scope.checks.addAssertion(cx, node, text ? *text : "a size is out of its bounds",
+                              cx.compare(bound->isLeast ? Direction::GE : Direction::LE, number, limit));
+    result = bound->isLeast ? cx.elementwise<stablehlo::MaxOp>({result, limit})
+                            : cx.elementwise<stablehlo::MinOp>({result, limit});
+    madeAssertions.insert(id);
+  }
+  return result;
+}
+
 /// A node that is lowered for what it checks. What cannot be lowered leaves the check out.
 Status GraphLowerer::lowerAssertion(const Node &node) {
   Context cx(scope.builder, location(node), scope.state, symbols);

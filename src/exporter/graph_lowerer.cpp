@@ -138,6 +138,8 @@ Status GraphLowerer::lower(const std::vector<bool> &live) {
 
 /// A node that nothing but checks needs.
 void GraphLowerer::lowerForChecks(program::NodeId id, const std::vector<program::NodeId> &checking) {
+  if (madeAssertions.contains(id))
+    return;
   const Node &node = graph.nodes[id];
   Status status = scope.checks.isAssertion(graph, node) ? lowerAssertion(node) : lowerStep(id);
   if (!status && llvm::is_contained(checking, id))
@@ -420,8 +422,9 @@ void GraphLowerer::defineElement(const Node &node, lowering::Argument &result) {
   mlir::Value element = *result.as<mlir::Value>();
   const program::Expression &expression = scope.program.expressions[*number];
   if (expression.kind == program::ExpressionKind::Symbol) {
-    symbols.defineNumber(*number, element);
-    if (node.type.as<program::SymIntType>())
+    bool isInt = node.type.as<program::SymIntType>();
+    symbols.defineNumber(*number, isInt ? withinAssertions(*number, element) : element);
+    if (isInt)
       result.value = toDim(*number);
   } else if (expression.symbol == "Eq" && !expression.operands[0].isConstant() &&
              expression.operands[1] == program::SymInt(1)) {

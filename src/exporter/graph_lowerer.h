@@ -12,6 +12,7 @@
 #include "lowering/op_table.h"
 
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -74,6 +75,7 @@ private:
 
   // What the program checks while it runs (check_lowering.cpp).
   Status lowerAssertion(const program::Node &node);
+  mlir::Value withinAssertions(program::SymInt symbol, mlir::Value number);
   Result<lowering::Values> lowerChecked(lowering::Context &cx, const program::Node &node,
                                         const ImpliedCheck &implied,
                                         std::vector<lowering::GivenArgument> arguments,
@@ -113,7 +115,8 @@ private:
   MarkedRegions ownRegions;
   const MarkedRegions &regions;
   std::vector<lowering::Argument> ownValues;
-  std::vector<lowering::Argument> &values;                   ///< by node
+  std::vector<lowering::Argument> &values;  ///< by node
+  std::set<program::NodeId> madeAssertions; ///< where the number was computed that they are about
   std::vector<std::unique_ptr<lowering::Subgraph>> children; ///< graphs that the arguments of ops point to
 };
 

@@ -155,6 +155,31 @@ def test_numbers():
         assert message in str(caught.value)
 
 
+@pytest.mark.usefixtures("on_ours")
+def test_sizes_that_a_call_gives():
+    def part(x, n):
+        count = n.item()
+        torch._check(count > 0)
+        torch._check(count <= x.shape[0])
+        return x[:count] * 2, torch.arange(count), torch.ones(count, 3) @ x[:3]
+
+    def branched(x, n):
+        return torch.cond(x.sum() > 0, lambda x, n: part(x, n)[2].sum(), lambda x, n: x.sum() * 2, (x, n))
+
+    rows = {0: Dim("rows", min=3, max=9)}
+    for function in (part, branched):
+        program = program_of(function, torch.ones(4, 3), torch.tensor(2), dynamic_shapes=((rows, None),))
+        for count in (1, 2, 5):
+            assert_same(
+                program(torch.ones(5, 3), torch.tensor(count)),
+                function(torch.ones(5, 3), torch.tensor(count)),
+            )
+        for count, bound in ((0, ">= 1"), (-7, ">= 1"), (6, "<= s"), (2**40, "<= ")):
+            with pytest.raises(Error, match=f"_assert_scalar.default. Runtime assertion failed .* {bound}"):
+                program(torch.ones(5, 3), torch.tensor(count))
+        assert_same(program(-torch.ones(5, 3), torch.tensor(1)), function(-torch.ones(5, 3), torch.tensor(1)))
+
+
 def branches(x):
     def positive(x):
         torch._assert_async(x[0, 0] < 100, "in the branch")
