@@ -10,8 +10,9 @@ namespace {
 
 constexpr int64_t kPartElements = 32768;
 constexpr int64_t kMaxParts = 64;
-/// Results that lie in the rows' direction are summed so many at a time at most, and stay in the L1 cache.
-constexpr int64_t kMostColumns = 2048, kFewColumns = 64;
+/// Results that lie in the rows' direction are summed so many at a time at most, and stay in the L1 cache; by
+/// fewer, pieces of rows would be too short for what the processor fetches ahead.
+constexpr int64_t kMostColumns = 2048, kFewColumns = 256;
 constexpr int kVector = 6; // scratch
 
 bool isByte(DType type) {

@@ -67,25 +67,31 @@ template <class M, class T> void rowDots(const MatrixVectorJob &job) {
     dotsOfRows<1, M, T>(job, row);
 }
 
-/// So many rows, joined before they are added to those before: few additions follow each other.
+/// So many rows, joined before they are added to those before: few additions follow each other. What stores
+/// might change is read before them.
 template <int kRows, class M, class T> TORCHERE_INLINE void addRows(const MatrixVectorJob &job, int64_t row) {
   constexpr int lanes = kLanesOf<T>;
-  const M *m = static_cast<const M *>(job.matrix) + row * job.rowStride;
-  const T *x = static_cast<const T *>(job.vector) + row;
+  const int64_t stride = job.rowStride, columns = job.columns;
+  const M *m = static_cast<const M *>(job.matrix) + row * stride;
   T *to = static_cast<T *>(job.result);
-  bool isFirst = row == 0;
-  int64_t column = 0;
-  for (; column + lanes <= job.columns; column += lanes) {
-    Vec<T> sum{};
-    for (int r = 0; r < kRows; ++r)
-      sum += x[r] * elements(m + r * job.rowStride + column);
-    store(to + column, isFirst ? sum : load(to + column) + sum);
+  T x[kRows];
+  Vec<T> factors[kRows];
+  for (int r = 0; r < kRows; ++r) {
+    x[r] = static_cast<const T *>(job.vector)[row + r];
+    factors[r] = splat(x[r]);
   }
-  for (; column < job.columns; ++column) {
+  int64_t column = 0;
+  for (; column + lanes <= columns; column += lanes) {
+    Vec<T> sum = factors[0] * elements(m + column);
+    for (int r = 1; r < kRows; ++r)
+      sum += factors[r] * elements(m + r * stride + column);
+    store(to + column, row == 0 ? sum : load(to + column) + sum);
+  }
+  for (; column < columns; ++column) {
     T sum = 0;
     for (int r = 0; r < kRows; ++r)
-      sum += x[r] * static_cast<T>(m[r * job.rowStride + column]);
-    to[column] = isFirst ? sum : to[column] + sum;
+      sum += x[r] * static_cast<T>(m[r * stride + column]);
+    to[column] = row == 0 ? sum : to[column] + sum;
   }
 }
 
