@@ -54,7 +54,8 @@ def assumptions(exported_program: Any, minimums: Mapping[str, int | None]) -> li
         declared = minimums.get(symbol, 0)
         if are_all and declared is not None and least is not None and least <= _ASSUMED:
             least = minimums.get(symbol) if symbol in ints else declared or None  # no size is negative
-        ranges[symbol] = _Range(least, most)
+        # torch's greatest size of what is selected from a tensor of any size.
+        ranges[symbol] = _Range(least, None if most is not None and most >= sys.maxsize - 1 else most)
     relations = []
     for guard in guards:
         if isinstance(guard, str):
@@ -92,8 +93,7 @@ def _printer() -> Any:
 
 
 def _bound(value: Any) -> int | None:
-    """None where there is no bound: torch's greatest size of what is selected is the greatest int but one."""
-    return None if str(value) in _INFINITIES or abs(int(value)) >= sys.maxsize - 1 else int(value)
+    return None if str(value) in _INFINITIES else int(value)
 
 
 def _relations(exported_program: Any) -> tuple[list[Any], bool]:
