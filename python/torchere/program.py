@@ -179,8 +179,9 @@ class StableHLOProgram(ProgramState):
     __iter__ = None
 
     def call_on_device(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the program's default function without waiting: its results are DeviceArrays, which stay on
-        the device until they are read. Calls of any program on that device accept them without a copy.
+        """Calls the program's default function. Its results are DeviceArrays, which stay on the device until
+        they are read, and are waited for there: the CPU engine computes in the call, unless its client is
+        asynchronous. Calls of any program on that device accept them without a copy.
         Tensors among the arguments are copied. If the execution fails, every read of a result raises the
         error, with the place of this call. State advances at once; an execution that fails loses it, and
         later calls and reads of the state raise an error. Ints are returned as DeviceArrays, too."""
