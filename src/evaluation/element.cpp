@@ -229,21 +229,29 @@ Element convert(const Element &element, ElementType type) {
 }
 
 Element reducePrecision(const Element &element, int exponentBits, int mantissaBits) {
+  const FloatFormat &own = *elementTypeInfo(element.type()).format;
   double value = element.asDouble();
-  if (!std::isfinite(value))
+  if (!std::isfinite(value) || value == 0)
     return element;
-  // The smallest normal number's exponent is 1 - bias, the largest number's is bias.
-  int bias = (1 << std::min(exponentBits - 1, 11)) - 1;
-  int digits = std::min(mantissaBits, 52);
-  if (value == 0)
-    return element;
-  int exponent = std::ilogb(value);
-  double rounded = std::scalbn(std::nearbyint(std::scalbn(value, digits - exponent)), exponent - digits);
-  if (std::ilogb(rounded) > bias)
-    rounded = std::copysign(HUGE_VAL, value);
-  else if (std::ilogb(rounded) < 1 - bias)
-    rounded = std::copysign(0.0, value);
-  return Element::number(element.type(), rounded);
+  if (mantissaBits < own.mantissaBits) {
+    // Digits are those of the element's own encoding, in which denormals have fewer, and where ties go to an
+    // even exponent if no digit stays, as in XLA.
+    int exponent = std::max(std::ilogb(value), 1 - own.bias);
+    double digits = std::scalbn(value, mantissaBits - exponent), rounded = std::nearbyint(digits);
+    if (mantissaBits == 0 && std::abs(digits) == 1.5)
+      rounded = std::copysign((exponent + own.bias) % 2 == 0 ? 1.0 : 2.0, value);
+    value = std::scalbn(rounded, exponent - mantissaBits);
+  }
+  if (exponentBits < own.exponentBits && value != 0) {
+    // The smallest normal number's exponent is 1 - bias, the largest number's is bias; there are no
+    // denormals.
+    int bias = (1 << (exponentBits - 1)) - 1;
+    if (std::ilogb(value) > bias)
+      value = std::copysign(HUGE_VAL, value);
+    else if (std::ilogb(value) < 1 - bias)
+      value = std::copysign(0.0, value);
+  }
+  return Element::number(element.type(), value);
 }
 
 } // namespace torchere::evaluation

@@ -12,6 +12,7 @@ void expand(mlir::func::FuncOp function) {
   expandComputedPadding(function);
   expandEinsums(function);
   expandRandomNumbers(function);
+  expandReducedPrecision(function);
   expandComplexOperands(function);
   expandTypes(function);
 }

@@ -26,6 +26,8 @@ void expandComputedPadding(mlir::func::FuncOp function);
 /// Einsums become products, sums and moves; `rng` numbers made of random words.
 void expandEinsums(mlir::func::FuncOp function);
 void expandRandomNumbers(mlir::func::FuncOp function);
+/// `reduce_precision` becomes arithmetic on bits.
+void expandReducedPrecision(mlir::func::FuncOp function);
 /// Complex operands of sorts, and sums and products of complex numbers in scatters, reductions and windows,
 /// by their parts.
 void expandComplexOperands(mlir::func::FuncOp function);
