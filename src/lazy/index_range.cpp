@@ -4,6 +4,8 @@
 #include "lazy/settings.h"
 #include "lazy/tensor.h"
 
+#include <ATen/ops/sum.h>
+
 #include <algorithm>
 #include <atomic>
 
@@ -77,6 +79,17 @@ void checkPositions(const char *op, const at::Tensor &indices, const at::Tensor 
   for (int64_t index : {range->least, range->most})
     TORCH_CHECK_INDEX(index >= -size && index < size, "[", op, "] index ", index,
                       " is out of bounds for dimension ", dimension, " with size ", size);
+}
+
+void checkRepeats(const at::Tensor &repeats, int64_t size) {
+  std::optional<IndexRange> range = rangeOfIndices(repeats);
+  if (range)
+    TORCH_CHECK(range->least >= 0, "repeats can not be negative");
+  bool isPossible =
+      !range || (size >= range->least * repeats.numel() && size <= range->most * repeats.numel());
+  if (isPossible && areIndicesRead.load(std::memory_order_relaxed))
+    isPossible = at::sum(repeats, at::kLong).item<int64_t>() == size;
+  TORCH_CHECK(isPossible, "allocated size does not match required size");
 }
 
 } // namespace torchere::lazy

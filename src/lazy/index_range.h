@@ -29,6 +29,9 @@ void checkIndices(const char *op, const at::Tensor &indices, const at::Tensor &t
 /// The same for indices that count from the back if they are negative.
 void checkPositions(const char *op, const at::Tensor &indices, const at::Tensor &tensor, int64_t dimension);
 
+/// Throws if `repeats` are known to be negative or not to add up to `size`.
+void checkRepeats(const at::Tensor &repeats, int64_t size);
+
 /// Whether indices that were computed on the device are read where an op takes them, which computes what is
 /// pending. Off, unless TORCHERE_LAZY_CHECK_INDICES is set. Returns what it was.
 bool readIndices(bool isOn);

@@ -229,7 +229,7 @@ void Recorder::placeNumbers() {
 }
 
 /// Whether onMeta() gives zeros of the CPU. Many Meta kernels are torch's Python; a C++ program lacks them,
-/// and computes the op once for its shape.
+/// and computes the op once for its shape. Their errors are not those of eager mode, whose kernel is asked.
 static thread_local bool areShapesOnHost = false;
 
 namespace {
@@ -252,6 +252,12 @@ Reference<Node> Recorder::record(bool returnsList, c10::function_ref<ResultTypes
     } catch (const c10::NotImplementedError &) {
       HostShapes onHost;
       types = shape();
+    } catch (const c10::Error &) {
+      throw; // of torch's C++, which eager mode shares
+    } catch (const std::exception &) {
+      HostShapes onHost;
+      shape();
+      throw; // the zeros passed
     }
     if (generator)
       types.emplace_back(stateType());

@@ -42,9 +42,9 @@ void TensorImpl::shallow_copy_from(const c10::intrusive_ptr<c10::TensorImpl> &ot
 }
 
 void TensorImpl::show(Value value) {
-  TORCH_CHECK(!viewCopy,
-              "[xla] a kernel of torch's writes to a view that it made, which the device cannot see "
-              "in inference_mode(): use no_grad()");
+  TORCH_CHECK(
+      !viewCopy, "[xla] a kernel of torch's writes to a view that it made, which the device cannot see",
+      c10::InferenceMode::is_enabled() ? " in inference_mode(): use no_grad()" : ": compute it on the CPU");
   shown = std::move(value);
   set_sizes_contiguous(shown.type()->sizes);
   data_type_ = c10::scalarTypeToTypeMeta(shown.type()->dtype);

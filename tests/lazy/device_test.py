@@ -161,6 +161,23 @@ def test_tensors_are_copied_and_saved(tmp_path):
     assert loaded.device == torch.device("xla:0") and torch.equal(loaded.cpu(), x)
 
 
+def test_files_are_loaded_onto_the_device(tmp_path):
+    path, weight = tmp_path / "state.pt", torch.arange(6.0).reshape(2, 3)
+    shared = {"weight": weight, "tied": weight, "row": weight[1], "turned": weight.t(), "number": 3}
+    torch.save({**shared, "ours": torch.ones(2).to("xla"), "whole": torch.tensor([1, 2])}, path)
+    for target in ("xla", torch.device("xla"), "xla:0", {"cpu": "xla:0"}):
+        loaded = torch.load(path, map_location=target)
+        for name in ("weight", "tied", "row", "turned"):
+            assert loaded[name].device == torch.device("xla:0")
+            assert torch.equal(loaded[name].cpu(), shared[name])
+        assert loaded["ours"].tolist() == [1, 1] and loaded["whole"].tolist() == [1, 2]
+        loaded["weight"][1, 1] = 9
+        assert loaded["ours"].device.type == "xla" and loaded["number"] == 3
+        assert loaded["tied"][1, 1] == loaded["row"][1] == loaded["turned"][1, 1] == 9
+    with pytest.raises(IndexError, match=r"\[xla:7\] no such device"):
+        torch.load(path, map_location="xla:7")
+
+
 def test_copies_between_host_and_device():
     x = torch.arange(6.0).reshape(2, 3)
     assert torch.equal(torch.zeros(2, 3, device="xla").copy_(x).cpu(), x)
@@ -273,6 +290,8 @@ COMPOSITES = {
     "chunk": (lambda x: torch.cat(x.chunk(2, 1)), [(2, 4)]),
     "einsum": (lambda a, b: torch.einsum("bij,bjk->bik", a, b), [(2, 3, 4), (2, 4, 5)]),
     "block_diag": (torch.block_diag, [(2, 2), (3, 3)]),
+    "affine_grid": (lambda x: torch.nn.functional.affine_grid(x, (1, 1, 2, 2), True), [(1, 2, 3)]),
+    "conv_tbc": (torch.conv_tbc, [(5, 2, 3), (3, 3, 4), (4,)]),
 }
 
 
@@ -284,6 +303,54 @@ def test_composite_ops_in_inference_mode(name):
         result = function(*(argument.to("xla") for argument in arguments))
     torch.testing.assert_close(result.cpu(), function(*arguments))
     assert not lazy.executed_fallback_ops()
+
+
+@pytest.mark.parametrize("name", ["affine_grid", "conv_tbc"])
+def test_the_gradients_of_composite_ops(name):
+    function, shapes = COMPOSITES[name]
+    arguments = [torch.randn(shape, requires_grad=True) for shape in shapes]
+    moved = [argument.detach().to("xla").requires_grad_() for argument in arguments]
+    function(*arguments).square().sum().backward()
+    function(*moved).square().sum().backward()
+    for got, expected in zip(moved, arguments, strict=True):
+        torch.testing.assert_close(got.grad.cpu(), expected.grad)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64])
+def test_kaiser_windows(dtype):
+    for arguments in ((5,), (6, False), (6, True, 3.0), (1,), (0,)):
+        got = torch.kaiser_window(*arguments, dtype=dtype, device="xla")
+        torch.testing.assert_close(got.cpu(), torch.kaiser_window(*arguments, dtype=dtype))
+
+
+def trained_for_quantization(device):
+    from torch.ao import quantization
+
+    torch.manual_seed(0)
+    layers = [torch.nn.Conv2d(2, 3, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(12, 2)]
+    model = torch.nn.Sequential(quantization.QuantStub(), *layers, quantization.DeQuantStub()).train()
+    model.qconfig = quantization.get_default_qat_qconfig("fbgemm")
+    model = quantization.prepare_qat(model).to(device)
+    results = []
+    for step in range(3):
+        if step == 2:
+            model.apply(quantization.disable_observer)
+        x = torch.linspace(-1, 1 + step, 64).reshape(2, 2, 4, 4).to(device)
+        y = model(x)
+        y.square().sum().backward()
+        results.append(y.detach().cpu())
+    results += [parameter.grad.cpu() for parameter in model.parameters()]
+    return results + [value.cpu() for value in model.state_dict().values()]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+def test_quantization_aware_training():
+    expected = trained_for_quantization("cpu")
+    lazy.reset_counters()
+    got = trained_for_quantization("xla")
+    assert not lazy.executed_fallback_ops()
+    for one, other in zip(got, expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
 
 
 def test_lost_writes_in_inference_mode_are_refused():

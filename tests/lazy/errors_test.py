@@ -127,6 +127,44 @@ def test_an_op_without_any_kernel():
     assert lazy.counters().get("lazy_errors::only_cuda") is None
 
 
+QUANTIZED = torch.fake_quantize_per_channel_affine
+REFUSED = {
+    "largest of nothing": lambda d: torch.ones(0, device=d).max(),
+    "smallest of nothing": lambda d: torch.ones(0, 3, dtype=torch.int32, device=d).min(),
+    "channels": lambda d: torch.nn.Conv2d(3, 5, 3, device=d)(torch.ones(2, 2, 5, 5, device=d)),
+    "channels of groups": lambda d: torch.conv1d(
+        torch.ones(1, 4, 5, device=d), torch.ones(4, 3, 2, device=d), None, 1, 0, 1, 2
+    ),
+    "scales": lambda d: QUANTIZED(
+        torch.ones(4, 5, device=d), torch.ones(4, device=d), torch.ones(4, device=d), 1, 0, 7
+    ),
+    "zero points": lambda d: QUANTIZED(
+        torch.ones(4, 5, device=d), torch.ones(4, device=d), torch.ones(3, device=d), 0, 0, 7
+    ),
+    "window": lambda d: torch.kaiser_window(-5, device=d),
+    "vectors": lambda d: torch.dot(torch.ones(2, device=d), torch.ones(3, device=d)),
+    "repeats": lambda d: torch.tensor([2, 2], device=d).repeat_interleave(
+        torch.tensor([1, 1], device=d), output_size=3
+    ),
+}
+
+
+@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
+def test_what_is_refused_with_the_words_of_the_cpu(call):
+    with pytest.raises(RuntimeError) as expected:
+        call("cpu")
+    with pytest.raises(RuntimeError) as got:
+        call("xla")
+    assert str(got.value).splitlines()[0] == str(expected.value).splitlines()[0]
+
+
+def test_a_wrong_output_size_is_an_error_where_indices_are_checked():
+    repeats = on_device(1, 2) * 1
+    assert repeats.repeat_interleave(repeats, output_size=3).tolist() == [1, 2, 2]
+    with lazy.checked_indices(), pytest.raises(RuntimeError, match="size does not match required size"):
+        repeats.repeat_interleave(repeats, output_size=4)
+
+
 def output_of(code: str, **variables: str) -> str:
     result = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, **variables}, capture_output=True, text=True

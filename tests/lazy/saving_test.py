@@ -154,6 +154,17 @@ def test_keywords_constants_and_an_unused_argument(tmp_path):
     assert torch.as_tensor(result).tolist() == [5.0, 5.0] and none is None and three == 3
 
 
+def test_a_step_of_kernels_that_are_written_by_hand_is_saved(tmp_path):
+    def step(x, y):
+        scaled = torch.nn.functional.interpolate(x[None, None], (3, 3), mode="bilinear")
+        return torch.nn.functional.huber_loss(x, y) + torch.dot(x[0], y[0]) + scaled.sum()
+
+    x, y = torch.arange(4.0).reshape(2, 2), torch.ones(2, 2)
+    lazy.save(step, (x.to("xla"), y.to("xla")), tmp_path / "step")
+    got = torchere.load(tmp_path / "step")(x, y)
+    torch.testing.assert_close(torch.as_tensor(got), step(x, y))
+
+
 def counted_step():
     model = torch.nn.Linear(2, 2).to("xla")
     optimizer = torch.optim.Adam(model.parameters())

@@ -267,6 +267,43 @@ def test_in_place_ops_refuse_with_the_words_of_the_cpu(call):
     assert str(got.value).splitlines()[0] == str(expected.value).splitlines()[0]
 
 
+OUT_ERRORS = {
+    "integers": lambda make: torch.add(make(3), 1.5, out=make(3).int()),
+    "real": lambda make: torch.mul(make(3), 1j, out=make(3)),
+    "comparison": lambda make: torch.sin(make(3), out=make(3) > 0),
+    "matrices": lambda make: torch.mm(make(2, 2), make(2, 2), out=make(2, 2).int()),
+    "through a view": lambda make: torch.exp(make(2), out=make(2, 2).int()[1]),
+    "shared elements": lambda make: torch.exp(make(2, 3), out=make(1, 3).expand(2, 3)),
+    "leaf": lambda make: torch.exp(make(3), out=make(3).requires_grad_()),
+}
+
+
+def overlapping(make):
+    x = make(6)
+    return torch.exp(x[1:], out=x[:-1])
+
+
+@pytest.mark.parametrize("call", [*OUT_ERRORS.values(), overlapping], ids=[*OUT_ERRORS, "partly the same"])
+def test_out_is_refused_with_the_words_of_the_cpu(call):
+    test_in_place_ops_refuse_with_the_words_of_the_cpu(call)
+
+
+def test_what_out_takes():
+    def program(device):
+        whole = torch.zeros(2, 3).to(device)
+        x = torch.arange(3.0).to(device)
+        torch.exp(x, out=whole[1])
+        wider = torch.add(x, 1, out=torch.zeros(3, dtype=torch.float64).to(device))
+        resized = torch.mul(x, x, out=torch.zeros(0).to(device))
+        values, indices = torch.zeros(2).to(device), torch.zeros(2, dtype=torch.int64).to(device)
+        torch.max(whole, 1, out=(values, indices))
+        torch.add(x, x, out=x)
+        return whole, wider, resized, values, indices, x
+
+    for got, expected in zip(program("xla"), program("cpu"), strict=True):
+        torch.testing.assert_close(got.cpu(), expected)
+
+
 def test_what_in_place_ops_convert():
     def program(device):
         half, number = torch.ones(3, dtype=torch.bfloat16).to(device), torch.tensor(2.0).to(device)

@@ -83,8 +83,9 @@ def load() -> None:
         [plugin.path for plugin in found],
         [plugin.origin for plugin in found],
     )
-    from torchere.lazy import buffers, device_module, random_state  # noqa: F401 - calls look for buffers
+    from torchere.lazy import buffers, device_module, loading, random_state  # noqa: F401 - calls use buffers
 
     torch._register_device_module("xla", device_module)
     random_state.follow_torch()
+    loading.follow_torch()
     _loaded = True

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from in_place import in_place_forms, write_check
 from indices import index_check, keeps_elements
+from out_forms import out_forms
 from table import Table, draws, takes_generator
 from torchgen.api import cpp
 from torchgen.api.translate import translate
@@ -109,12 +110,24 @@ def _form_headers(table: Table, ops: list[NativeFunction]) -> set[str]:
     return {f"ATen/ops/{form.root_name}_ops.h" for form, _ in _forms_of(table, ops)}
 
 
+def _out_forms(table: Table) -> list[str]:
+    lines = ["static constexpr OutForm forms[] = {"]
+    for form, function in out_forms(table):
+        names = [form.func.name.name, form.func.name.overload_name]
+        names += [function.func.name.name, function.func.name.overload_name]
+        given = f'"aten::{names[0]}", "{names[1]}", "aten::{names[2]}", "{names[3]}"'
+        is_pointwise = str("pointwise" in form.tags | function.tags).lower()
+        lines.append(f"    {{{given}, {is_pointwise}}},")
+    return [*lines, "};", "c10::ArrayRef<OutForm> outForms() {", "  return forms;", "}", ""]
+
+
 def _registration_file(table: Table) -> str:
     ops = sorted(table.supported, key=kernel_name)
-    lines = [HEADER, '#include "lazy/in_place.h"', '#include "lazy/native_functions.h"', ""]
+    lines = [HEADER, '#include "lazy/in_place.h"', '#include "lazy/native_functions.h"']
+    lines += ['#include "lazy/out_forms.h"', ""]
     lines += [f"#include <{header}>" for header in sorted(_form_headers(table, ops))]
     lines += ["", f"namespace {table.namespace} {{", "", *_registration(table, ops)]
-    lines += _in_place_registration(table, ops)
+    lines += _in_place_registration(table, ops) + _out_forms(table)
     lines += [f"}} // namespace {table.namespace}", ""]
     return "\n".join(lines)
 

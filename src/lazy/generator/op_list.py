@@ -18,6 +18,14 @@ HEADING = """# Ops of the lazy device
 Each op of `src/lazy/ops.yaml` and each row of the export's op table, with its column in `ops.yaml`, which
 [lazy.md](lazy.md) explains, or the reason that it has none.
 `.venv/bin/python tests/lazy/op_list_test.py` writes this page.
+
+An op with neither an entry nor a row is taken apart by torch, or computed on the CPU, counted as
+`aten::<op>`, and refused by `torchere.lazy.save`. Of those that the samples of torch's OpInfo call, these
+are computed on the CPU: `_ctc_loss`, `aminmax`, `channel_shuffle`, `count_nonzero`, `deg2rad`,
+`diag_embed`, `equal`, `frac`, `hash_tensor`, `heaviside`, `isin`, `linalg_cross`, `linalg_ldl_factor_ex`,
+`linalg_ldl_solve`, `linalg_lstsq`, `logaddexp`, `logaddexp2`, `logspace`, `multi_margin_loss`,
+`multilabel_margin_loss`, `nan_to_num`, `nansum`, `rad2deg`, `renorm`, `sinc`, `soft_margin_loss`,
+`special_airy_ai`, `special_entr`, `special_log_ndtr`, `trace`, `tril_indices` and `triu_indices`.
 """
 
 

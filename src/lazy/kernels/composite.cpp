@@ -78,7 +78,7 @@ bool _has_same_storage_numel(const at::Tensor &self, const at::Tensor &other) {
 
 // torch's own kernels of these take views and write to them, which functionalization is to see.
 TORCH_LIBRARY_IMPL(aten, XLA, library) {
-  for (const char *name : {"_chunk_cat", "block_diag", "mvlgamma"})
+  for (const char *name : {"_chunk_cat", "affine_grid_generator", "block_diag", "conv_tbc", "mvlgamma"})
     library.impl(
         name, torch::CppFunction::makeFromBoxedFunction<&at::functionalization::functionalize_op_helper>());
 }

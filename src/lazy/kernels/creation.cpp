@@ -3,6 +3,16 @@
 #include "lazy/recorder.h"
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/div.h>
+#include <ATen/ops/i0.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rsub.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/sqrt.h>
+#include <ATen/ops/square.h>
+#include <ATen/ops/sub.h>
 #include <c10/core/DefaultDtype.h>
 
 namespace torchere::lazy {
@@ -48,6 +58,36 @@ at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef /*stride*/,
 
 at::Tensor zero(const at::Tensor &self) {
   return zeros(self.sizes(), self.scalar_type(), self.device());
+}
+
+at::Tensor kaiser_window_beta(int64_t length, bool periodic, double beta, std::optional<at::ScalarType> dtype,
+                              std::optional<at::Layout> layout, std::optional<at::Device> device,
+                              std::optional<bool> /*pinMemory*/) {
+  checkLayout("aten.kaiser_window.beta", layout);
+  at::ScalarType given = dtypeOr(dtype);
+  at::TensorOptions options = at::TensorOptions().device(Device::of(device).torchDevice()).dtype(given);
+  TORCH_CHECK(at::isFloatingType(given) || at::isComplexType(given),
+              "kaiser_window expects floating point dtypes, got: ", options);
+  TORCH_CHECK(length >= 0, "kaiser_window requires non-negative window_length, got window_length=", length);
+  if (length <= 1)
+    return at::ones({length}, options);
+  options = options.dtype(at::isReducedFloatingType(given) ? at::kFloat : given);
+  double middle = static_cast<double>(periodic ? length : length - 1) / 2;
+  at::Tensor place = at::div(at::sub(at::arange(length, options), middle), middle);
+  at::Tensor height = at::i0(at::mul(at::sqrt(at::rsub(at::square(place), 1)), beta));
+  return at::div(height, at::i0(at::scalar_tensor(beta, options))).to(given);
+}
+
+at::Tensor kaiser_window_periodic(int64_t length, bool periodic, std::optional<at::ScalarType> dtype,
+                                  std::optional<at::Layout> layout, std::optional<at::Device> device,
+                                  std::optional<bool> pinMemory) {
+  return kaiser_window_beta(length, periodic, 12.0, dtype, layout, device, pinMemory);
+}
+
+at::Tensor kaiser_window(int64_t length, std::optional<at::ScalarType> dtype,
+                         std::optional<at::Layout> layout, std::optional<at::Device> device,
+                         std::optional<bool> pinMemory) {
+  return kaiser_window_beta(length, /*periodic=*/true, 12.0, dtype, layout, device, pinMemory);
 }
 
 } // namespace torchere::lazy

@@ -2,6 +2,7 @@
 // the result is then an op of a known size.
 #include "lazy/kernels/data_size.h"
 
+#include "lazy/index_range.h"
 #include "lazy/native_functions.h"
 #include "lazy/recorder.h"
 
@@ -170,6 +171,8 @@ at::Tensor repeat_interleave_Tensor(const at::Tensor &repeats, std::optional<int
   if (repeats.numel() == 0)
     return at::zeros({0}, repeats.options());
   at::Tensor ends = at::cumsum(repeats, 0, at::kLong), smallest = at::min(repeats);
+  if (outputSize)
+    checkRepeats(repeats, *outputSize);
   int64_t size = outputSize ? *outputSize : readSize(at::sum(repeats, at::kLong));
   TORCH_CHECK(outputSize || readSize(smallest) >= 0, "repeats can not be negative");
   at::Tensor places = at::arange(size, at::TensorOptions().dtype(at::kLong).device(repeats.device()));
