@@ -110,6 +110,10 @@ VectorBuilder::Value compareElements(VectorBuilder &builder, stablehlo::CompareO
   return builder.apply(comparisonOf<VectorOp>(op.getComparisonDirection()), left, right);
 }
 
+bool isHalf(ElementType type) {
+  return type == ElementType::F16 || type == ElementType::BF16;
+}
+
 bool isByte(mlir::Value value) {
   return elementTypeInfo(elementTypeOf(value)).bytes() == 1;
 }
@@ -153,10 +157,13 @@ bool isElementwise(Operation *op) {
   if (!findRow(rowNameOf(op)) &&
       !isa<stablehlo::CompareOp, stablehlo::ConvertOp, stablehlo::IotaOp, stablehlo::BitcastConvertOp>(op))
     return false;
-  if (auto cast = dyn_cast<stablehlo::BitcastConvertOp>(op);
-      cast && elementTypeInfo(elementTypeOf(op->getOperand(0))).bits !=
-                  elementTypeInfo(elementTypeOf(op->getResult(0))).bits)
-    return false; // another shape
+  if (isa<stablehlo::BitcastConvertOp>(op)) {
+    ElementType from = elementTypeOf(op->getOperand(0)), to = elementTypeOf(op->getResult(0));
+    if (elementTypeInfo(from).bits != elementTypeInfo(to).bits)
+      return false; // another shape
+    if (isHalf(from) || isHalf(to))
+      return false; // vectors hold it as f32
+  }
   return llvm::all_of(op->getOperands(), hasVectorType) && hasVectorType(op->getResult(0));
 }
 
