@@ -1,6 +1,7 @@
 // Implements ElementStep.
 #include "cpu/frontend/element_step.h"
 
+#include "cpu/kernels/elements.h"
 #include "evaluation/elementwise.h"
 #include "evaluation/elementwise_functions.h"
 #include "stablehlo/dialect.h"
@@ -86,16 +87,66 @@ std::optional<ElementFunction> elementFunctionOf(Operation *op) {
   return std::nullopt;
 }
 
+ElementStep::Key ElementStep::keyOf(ArrayRef<View> inputs, const View &result) {
+  if (inputs.size() != 1)
+    return Key::None;
+  int size = inputs[0].elementSize();
+  if (size == 1)
+    return Key::Byte;
+  if (result.elementSize() != 1)
+    return Key::None;
+  return size == 2                                                    ? Key::Half
+         : inputs[0].type == ElementType::F32 && isFloat(result.type) ? Key::Odd
+                                                                      : Key::None;
+}
+
 ElementStep::ElementStep(ElementFunction made, std::vector<View> from, const View &to)
-    : function(std::move(made)), inputs(std::move(from)), result(to) {
-  if (inputs.size() != 1 || inputs[0].elementSize() != 1)
-    return;
+    : function(std::move(made)), inputs(std::move(from)), result(to), key(keyOf(inputs, result)) {}
+
+void ElementStep::makeTable() const {
+  bool isByte = key == Key::Byte;
   auto size = static_cast<size_t>(result.elementSize());
-  table.resize(256 * size);
-  for (size_t byte = 0; byte < 256; ++byte) {
-    auto bits = static_cast<std::byte>(byte);
-    Element operand = Element::load(inputs[0].type, &bits);
-    function({&operand, 1}).store(table.data() + byte * size);
+  table.resize((isByte ? 1 << 8 : 1 << 16) * size);
+  for (size_t bits = 0; bits * size < table.size(); ++bits) {
+    std::array<std::byte, 2> bytes{static_cast<std::byte>(bits), static_cast<std::byte>(bits >> 8)};
+    Element operand = Element::load(key == Key::Odd ? ElementType::BF16 : inputs[0].type, bytes.data());
+    function({&operand, 1}).store(table.data() + bits * size);
+  }
+}
+
+/// results[i] = table[bits of operands[i * stride]].
+template <class Operand, class Result>
+static void lookUp(const std::byte *operands, int64_t stride, const std::byte *table, bool isOdd,
+                   int64_t count, std::byte *results) {
+  for (int64_t i = 0; i < count; ++i) {
+    Operand bits;
+    std::memcpy(&bits, operands + static_cast<size_t>(i * stride) * sizeof(bits), sizeof(bits));
+    auto place = static_cast<size_t>(bits);
+    if (isOdd)
+      place = place >> 16 | size_t((place & 0xffff) != 0);
+    std::memcpy(results + static_cast<size_t>(i) * sizeof(Result), table + place * sizeof(Result),
+                sizeof(Result));
+  }
+}
+
+void ElementStep::lookUpPart(const Frame &frame, int64_t begin, int64_t end) const {
+  View input = isDense(inputs[0]) ? *reshaped(inputs[0], {elementCount(inputs[0].shape)}) : inputs[0];
+  int64_t row = input.shape.empty() ? 1 : input.shape.back();
+  const std::byte *memory = frame.memory[input.buffer];
+  std::byte *to = frame.at(result) + begin * result.elementSize();
+  for (int64_t position = begin; position < end;) {
+    int64_t count = std::min(end - position, row - position % row);
+    const std::byte *from = memory + Cursor(input, position).place() * input.elementSize();
+    int64_t stride = input.shape.empty() ? 1 : input.strides.back();
+    withElement(result.elementSize(), [&](auto element) {
+      using Result = decltype(element);
+      auto run = key == Key::Byte   ? &lookUp<uint8_t, Result>
+                 : key == Key::Half ? &lookUp<uint16_t, Result>
+                                    : &lookUp<uint32_t, Result>;
+      run(from, stride, table.data(), key == Key::Odd, count, to);
+    });
+    position += count;
+    to += count * result.elementSize();
   }
 }
 
@@ -111,22 +162,22 @@ void ElementStep::runPart(const Frame &frame, int64_t begin, int64_t end) const 
   std::byte *to = frame.at(result) + static_cast<size_t>(begin) * size;
   for (int64_t position = begin; position < end; ++position, to += size) {
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const std::byte *from = memory[i] + cursors[i].place() * inputs[i].elementSize();
+      operands[i] = Element::load(inputs[i].type, memory[i] + cursors[i].place() * inputs[i].elementSize());
       cursors[i].advance();
-      if (table.empty())
-        operands[i] = Element::load(inputs[i].type, from);
-      else
-        std::memcpy(to, table.data() + static_cast<size_t>(*from) * size, size);
     }
-    if (table.empty())
-      function({operands.data(), inputs.size()}).store(to);
+    function({operands.data(), inputs.size()}).store(to);
   }
 }
 
 Status ElementStep::run(const Frame &frame) const {
   int64_t count = elementCount(result.shape), parts = (count + partElements - 1) / partElements;
+  // A table of 65,536 results is worth its time only where as many are asked for, sooner or later.
+  bool isLookedUp = key == Key::Byte || (key != Key::None && count >= partElements);
+  if (isLookedUp)
+    std::call_once(isMade, [&] { makeTable(); });
   frame.context.pool.parallelFor(parts, [&](int64_t part) {
-    runPart(frame, part * partElements, std::min(count, (part + 1) * partElements));
+    int64_t begin = part * partElements, end = std::min(count, begin + partElements);
+    isLookedUp ? lookUpPart(frame, begin, end) : runPart(frame, begin, end);
   });
   return {};
 }

@@ -7,6 +7,7 @@
 #include "mlir/IR/Operation.h"
 
 #include <functional>
+#include <mutex>
 #include <optional>
 
 namespace torchere::cpu {
@@ -25,12 +26,25 @@ public:
   std::string_view name() const final { return "elements"; }
 
 private:
+  /// By what the result is looked up, where there is one operand.
+  enum class Key : uint8_t {
+    None,
+    Byte,
+    Half, ///< of results of a byte
+    Odd,  ///< the upper half of an F32, made odd if the lower one is not zero: for results of a byte, whose
+          ///< rounding this does not change
+  };
+  static Key keyOf(llvm::ArrayRef<View> inputs, const View &result);
+  void makeTable() const;
   void runPart(const Frame &frame, int64_t begin, int64_t end) const;
+  void lookUpPart(const Frame &frame, int64_t begin, int64_t end) const;
 
   ElementFunction function;
   std::vector<View> inputs;
   View result;
-  std::vector<std::byte> table; ///< the results by the byte of the only operand, if it has one
+  Key key;
+  mutable std::once_flag isMade;
+  mutable std::vector<std::byte> table; ///< the results by the key
 };
 
 } // namespace torchere::cpu
