@@ -12,7 +12,7 @@ from torchere.arrays import is_type_alone
 from torchere.errors import Error, UnimplementedError
 from torchere.expansion import Expander
 from torchere.graph_walk import Constants, GraphWalk
-from torchere.guards import Guard, assumptions, captured_ranges, number_text
+from torchere.guards import Guard, assumptions, captured_ranges, fixed_int, number_text
 from torchere.trees import children_of, dump_spec
 
 
@@ -140,14 +140,20 @@ class _Capture:
         self.builder.set_dimension_names(dimension_names)
 
     def add_signature(self) -> None:
-        from torch.export.graph_signature import ConstantArgument
+        from torch.export.graph_signature import ConstantArgument, SymIntArgument
 
         signature, builder = self.exported.graph_signature, self.builder
+        nodes = self.exported.graph.find_nodes(op="placeholder")
+        values = {node.name: node.meta.get("val") for node in nodes}
         for spec in signature.input_specs:
             kind = getattr(_core.InputKind, spec.kind.name)
             builder.add_input(kind, spec.arg.name, spec.target or "", spec.persistent is not False)
             if isinstance(spec.arg, ConstantArgument):
                 builder.set_input_constant(spec.arg.value)
+            elif isinstance(spec.arg, SymIntArgument):
+                value = fixed_int(values.get(spec.arg.name))
+                if value is not None:  # calls are to be checked for it
+                    builder.set_input_constant(value)
         for name, node in self.found.nodes.items():
             builder.add_input(_core.InputKind.CONSTANT_TENSOR, node.name, name, True)
         for spec in signature.output_specs:

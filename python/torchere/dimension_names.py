@@ -70,11 +70,11 @@ def int_names(exported_program: Any) -> dict[str, str]:
     inputs = {spec.arg.name for spec in specs if spec.kind.name == "USER_INPUT"}
     nodes = exported_program.graph.find_nodes(op="placeholder")
     values = {node.name: node.meta.get("val") for node in nodes if node.name in inputs}
-    return {
-        str(value): name
-        for name, value in values.items()
-        if isinstance(value, torch.SymInt) and value.node.expr.is_Symbol
-    }
+    names: dict[str, str] = {}
+    for name, value in values.items():
+        if isinstance(value, torch.SymInt) and value.node.expr.is_Symbol:
+            names.setdefault(str(value), name)  # the capture may have taken two ints for one
+    return names
 
 
 def _dims(value: Any, shapes: Any) -> Iterator[tuple[Any, int | None, Any]]:

@@ -23,6 +23,7 @@ from torchere.expansion import (
     inputs_of,
 )
 from torchere.flex_attention import is_flex_attention
+from torchere.guards import fixed_int
 from torchere.node_metadata import record_metadata
 
 # Has effects for torch, which is to raise an error; as other assertions it is left out.
@@ -107,6 +108,10 @@ class GraphWalk:
         inputs = [node for node in nodes if node.op == "placeholder"]
         for node in inputs:
             self.builder.add_placeholder(graph, node, node.name, node.meta.get("val"))
+            if graph == 0 and self.expander is not None:
+                value = fixed_int(node.meta.get("val"))
+                if value is not None:  # no argument of the function, but a constant of the call
+                    self.builder.bind(graph, node, value)
         named = {node.name: node for node in inputs}
         for name, other in same_memory.items():
             self.builder.bind(graph, named[name], named[other])
@@ -163,6 +168,8 @@ class GraphWalk:
             self.builder.bind_element(scope.graph, node, *node.args)
             if isinstance(node.meta.get("val"), (list, tuple)):  # a list among the results
                 self.lists.add(node)
+        elif type(node.meta.get("val")) in (int, float, bool) and _is_pythons(node.target):
+            self.bind(scope, node, node.meta["val"])  # of a file, where ints that are fixed are no symbols
         elif node.target in _wrappers():
             self.inline(scope, node)
         elif node.target in _marks():
@@ -344,6 +351,13 @@ def _wrappers() -> frozenset[Any]:
 def _wrapped(node: Any) -> Any:
     """The get_attr node of the graph that such an op runs; its inputs follow."""
     return next(argument for argument in node.args if getattr(argument, "op", "") == "get_attr")
+
+
+def _is_pythons(target: Any) -> bool:
+    """Whether it is a function of numbers: operator.add, math.floor, torch.sym_max."""
+    import torch
+
+    return not isinstance(target, (torch._ops.OpOverload, torch._ops.HigherOrderOperator))
 
 
 @functools.cache

@@ -67,6 +67,17 @@ def assumptions(exported_program: Any, minimums: Mapping[str, int | None]) -> li
     return own + list(dict.fromkeys(relations))
 
 
+def fixed_int(value: Any) -> int | None:
+    """The value of an int, or of one that may vary, where the capture assumed a single one for it; else None.
+    A program that was loaded from a file has it as an int."""
+    import torch
+
+    if isinstance(value, torch.SymInt):
+        expression = value.node.expr
+        return int(expression) if expression.is_Integer else None
+    return value if type(value) is int else None
+
+
 def number_text(number: Any) -> str:
     """A symbolic number as sympy prints it, but with all digits of its floats. Terms are not sorted, as the
     core does that: sympy would compute the value of each."""

@@ -16,7 +16,8 @@ class ValueInfo:
     """A leaf of a function's arguments or results.
 
     `kind` is "tensor", "int" (an int that may change from call to call) or "constant", of which `value` is
-    the value. A size in `shape` is an int, the name of a dynamic dimension ("batch"), or an expression of
+    the value. The `value` of an int is the expression ("batch", "m + 1") that it has to equal, None if it is
+    free. A size in `shape` is an int, the name of a dynamic dimension ("batch"), or an expression of
     such names ("2*batch + 1"). `dtype` is torch's, or its name where torch is not installed.
     """
 
@@ -30,7 +31,7 @@ class ValueInfo:
         if self.kind == "constant":
             return f"{self.name} = {self.value!r}"
         if self.kind == "int":
-            return f"{self.name}: int"
+            return f"{self.name}: int" + ("" if self.value is None else f" = {self.value}")
         return f"{self.name}: {str(self.dtype).removeprefix('torch.')}[{', '.join(map(str, self.shape))}]"
 
 
@@ -91,7 +92,9 @@ def _in_order(leaves: dict[int, ValueInfo]) -> tuple[ValueInfo, ...]:
 
 def _computed(entry: dict[str, Any], name: str) -> ValueInfo:
     kind = "int" if entry.get("sym_int") else "tensor"
-    return ValueInfo(name, kind, _dtype(entry["dtype"]), tuple(entry["shape"]))
+    value = entry.get("value")
+    value = None if kind == "tensor" or value in (None, name) else str(value)
+    return ValueInfo(name, kind, _dtype(entry["dtype"]), tuple(entry["shape"]), value)
 
 
 def _dtype(name: str) -> Any:

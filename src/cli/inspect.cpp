@@ -59,8 +59,13 @@ static void describeInputs(const EntryPoint &entry, OrderedJson &json, Report &r
   std::vector<std::vector<std::string>> rows;
   for (int64_t position = 0; position < entry.userInputCount; ++position) {
     if (auto input = byPosition.find(position); input != byPosition.end()) {
-      addRow(json["inputs"], rows, input->second.second, input->second.first->name, input->second.first->type,
-             entry.expressions);
+      const EntryInput &given = *input->second.first;
+      addRow(json["inputs"], rows, input->second.second, given.name, given.type, entry.expressions);
+      std::string value = given.value.isConstant() ? "" : entry.expressions.print(given.value);
+      if (given.isSymInt && !value.empty() && value != given.name) { // what it has to equal
+        json["inputs"].back()["value"] = value;
+        rows.back().back() += ", equal to " + value;
+      }
     } else if (auto constant = constants.find(position); constant != constants.end()) {
       addConstant(json["inputs"], rows, constant->second->name, constant->second->value);
     }

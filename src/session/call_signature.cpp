@@ -59,12 +59,27 @@ static bool mentions(const program::ExpressionPool &expressions, program::SymInt
                              [&](program::SymInt operand) { return mentions(expressions, operand, symbol); });
 }
 
-/// An int counts as a size if shapes depend on it, or if it occurs in a relation of several sizes that the
-/// capture assumed.
+/// Whether the capture took the int for a size, for another int, or for a number made of them, or one of
+/// these for what is made of the int.
+bool CallSignature::isTied(const EntryInput &input) const {
+  const program::ExpressionPool &pool = entryPoint.expressions;
+  if (input.value.isConstant()) // is not known
+    return false;
+  if (pool[input.value].kind != program::ExpressionKind::Symbol)
+    return true;
+  return std::ranges::any_of(tensors, [&](const EntryInput *other) {
+    auto isMade = [&](program::SymInt size) { return mentions(pool, size, input.value); };
+    return std::ranges::any_of(other->type.shape, isMade) || (other != &input && isMade(other->value));
+  });
+}
+
+/// An int counts as a size if shapes depend on it, if it is tied to another one, or if it occurs in a
+/// relation of several sizes that the capture assumed.
 bool CallSignature::isAmongSizes(const EntryInput &input) const {
   if (!input.isSymInt)
     return false;
-  return input.isInShapes || std::ranges::any_of(entryPoint.rangeConstraints, [&](const auto &constraint) {
+  return input.isInShapes || isTied(input) ||
+         std::ranges::any_of(entryPoint.rangeConstraints, [&](const auto &constraint) {
            return !input.value.isConstant() && constraint.expression != input.value &&
                   mentions(entryPoint.expressions, constraint.expression, input.value);
          });

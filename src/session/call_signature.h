@@ -46,6 +46,7 @@ private:
     /// " (batch)": the expression of the dimension; empty for an int that is its own symbol.
     std::string expressionText(const program::ExpressionPool &expressions) const;
   };
+  bool isTied(const program::EntryInput &input) const;
   bool isAmongSizes(const program::EntryInput &input) const;
   Status checkInt(const program::EntryInput &input, int64_t value, Sizes &sizes) const;
   Status checkInput(const program::EntryInput &input, const Input &value, Sizes &sizes) const;

@@ -35,8 +35,9 @@ Status SizeSolver::bindSymbols() {
     if (isNew)
       places[symbol] = dimension.place();
     else if (entry->second != sizes[i])
-      return invalidArgument("[{}] wrong {} ({}): got {}, expected {}, as in {}", dimension.input->name,
-                             dimension.what(), symbol, sizes[i], entry->second, places[symbol]);
+      return invalidArgument("[{}] wrong {}{}: got {}, expected {}, as in {}", dimension.input->name,
+                             dimension.what(), dimension.expressionText(pool), sizes[i], entry->second,
+                             places[symbol]);
   }
   return {};
 }

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -76,6 +77,24 @@ def test_shows_symbols_states_constants_and_ties(torchere, counter):
     assert f"    {symbol}  2 to 8\n" in text
     assert "  at least 2\n" in text
     assert "  = scale\n" in text
+
+
+class Tied(nn.Module):
+    def forward(self, x, n, m, k):
+        return x + m if n == m + 1 and k == 2 else x - m
+
+
+def test_shows_what_an_int_has_to_equal(torchere, tmp_path):
+    shapes = (None, Dim.AUTO, Dim.AUTO, Dim.AUTO)
+    package.export(Tied(), (torch.ones(3), 5, 4, 2), dynamic_shapes=shapes).save(tmp_path / "tied")
+    (function,) = json.loads(torchere("inspect", tmp_path / "tied", "--json")[1])["functions"]
+    assert [given.get("value") for given in function["inputs"]] == [None, "m + 1", None, 2]
+    assert "  not read, equal to m + 1\n" in torchere("inspect", tmp_path / "tied")[1]
+    np.save(tmp_path / "x.npy", np.ones(3, np.float32))
+    given = ["run", tmp_path / "tied", "--input", tmp_path / "x.npy", "--input", "n=5", "--input"]
+    assert torchere(*given, "m=4")[0] == 0
+    code, _, error = torchere(*given, "m=5")
+    assert code == 1 and "[n] wrong value (m + 1): got 5, expected 6 for m = 5" in error
 
 
 def test_says_that_weights_were_left_out(torchere, counter, tmp_path):

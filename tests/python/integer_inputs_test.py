@@ -111,3 +111,80 @@ def test_division_towards_zero():
     for size in (8, 9, 13, 14, 17):
         full, ones = program(torch.ones(size))
         assert full.tolist() == [int((size - 9) / 2)] * 2 and ones.shape == (size // 4,)
+
+
+#: What the capture took an int for: (function, example, values that fit, others, the error's text, its line
+#: in the signature).
+FIXED = {
+    "one": (
+        lambda x, n, m: x.reshape(2, 5).diagonal(n) * m,
+        (1, 3),
+        (1, 4),
+        (2, 4),
+        r"^\[n\] wrong constant: got 2, expected 1, with which the program was captured$",
+        "n = 1",
+    ),
+    "zero": (
+        lambda x, n, m: x + m if n == 0 else x - m,
+        (0, 3),
+        (0, -4),
+        (1, 3),
+        r"^\[n\] wrong constant: got 1, expected 0, with which the program was captured$",
+        "n = 0",
+    ),
+    "another int": (
+        lambda x, n, m: x + 1 if n == m else x - 1,
+        (3, 3),
+        (5, 5),
+        (4, 5),
+        r"^\[m\] wrong value \(n\): got 5, expected 4, as in n$",
+        "m: int = n",
+    ),
+    "another int and a number": (
+        lambda x, n, m: x + m if n == m + 1 else x - m,
+        (4, 3),
+        (6, 5),
+        (6, 6),
+        r"^\[n\] wrong value \(m \+ 1\): got 6, expected 7 for m = 6$",
+        "n: int = m + 1",
+    ),
+    "a size": (
+        lambda x, n, m: x + m if n == x.shape[0] else x - m,
+        (10, 3),
+        (10, 5),
+        (9, 5),
+        r"^\[n\] wrong value: got 9, expected 10, as in dimension 0 of x$",
+        "x: float32[n]",
+    ),
+}
+
+
+class TwoInts(Model):
+    def forward(self, x, n, m):
+        return self.function(x, n, m)
+
+
+@pytest.mark.parametrize("name", FIXED)
+@pytest.mark.parametrize("is_from_file", [False, True], ids=["captured", "loaded"])
+def test_an_int_that_the_capture_took_for_something_is_checked(name, is_from_file, tmp_path):
+    function, example, good, bad, message, line = FIXED[name]
+    shapes = ({0: Dim.DYNAMIC} if name == "a size" else None, Dim.DYNAMIC, Dim.DYNAMIC)
+    captured = torch.export.export(TwoInts(function), (X, *example), dynamic_shapes=shapes)
+    if is_from_file:
+        torch.export.save(captured, tmp_path / "captured.pt2")
+        captured = torch.export.load(tmp_path / "captured.pt2")
+    torchere.export(captured).save(tmp_path / "program")
+    for program in (torchere.export(captured), torchere.load(tmp_path / "program")):
+        assert f"\n    {line}" in str(program.signature())
+        torch.testing.assert_close(program(X, *good), function(X, *good))
+        with pytest.raises(InvalidArgumentError, match=message):
+            program(X, *bad)
+
+
+def test_an_int_that_became_a_constant_is_used_and_returned():
+    def function(x, i):
+        y = x * i
+        return (y if i == 1 else x), i, i + 1
+
+    got = exported(function, i=1)(X, 1)
+    assert torch.equal(got[0], X) and got[1:] == (1, 2)

@@ -176,6 +176,29 @@ TEST_F(CallSignatureTest, ChecksIntegersThatOtherSizesDependOn) {
             "s1 = 5 (m)");
 }
 
+TEST_F(CallSignatureTest, IntegersThatTheCaptureTookForOthersAreCompared) {
+  addInteger("n", "s0");
+  addInteger("m", "s0");
+  EXPECT_EQ(error({Constant{int64_t{4}}, Constant{int64_t{4}}}), "");
+  EXPECT_EQ(error({Constant{int64_t{4}}, Constant{int64_t{5}}}),
+            "[m] wrong value (s0): got 5, expected 4, as in n");
+  addInteger("k", "2*s0 + 1");
+  EXPECT_EQ(error({Constant{int64_t{4}}, Constant{int64_t{4}}, Constant{int64_t{9}}}), "");
+  EXPECT_EQ(error({Constant{int64_t{4}}, Constant{int64_t{4}}, Constant{int64_t{8}}}),
+            "[k] wrong value (2*s0 + 1): got 8, expected 9 for s0 = 4");
+}
+
+TEST_F(CallSignatureTest, IntegersThatTheCaptureTookForSizesAreCompared) {
+  addInput("x", {"x0"});
+  addInteger("n", "x0 + 1");
+  addInteger("m", "3*m0");
+  EXPECT_EQ(error({tensor({4}), Constant{int64_t{5}}, Constant{int64_t{6}}}), "");
+  EXPECT_EQ(error({tensor({4}), Constant{int64_t{4}}, Constant{int64_t{6}}}),
+            "[n] wrong value (x0 + 1): got 4, expected 5 for x0 = 4");
+  EXPECT_EQ(error({tensor({4}), Constant{int64_t{5}}, Constant{int64_t{7}}}),
+            "[m] wrong value: got 7, expected a value of 3*m0 for an integer m0");
+}
+
 TEST_F(CallSignatureTest, NumbersOfOtherKindsMayBeEqual) {
   addConstant("c", Constant{1.0});
   EXPECT_EQ(error({Constant{int64_t{1}}}), "");
