@@ -45,10 +45,54 @@ marksByOutput(const program::Program &program, const program::Graph &graph) {
   return together;
 }
 
+/// torch's symbol for a size that no input has: "u0".
+static bool isUnbackedSymbol(std::string_view symbol) {
+  return symbol.starts_with('u') && symbol.size() > 1 &&
+         symbol.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
+
+/// Calls `visit` on every symbol of a number, or of the sizes, that a type has.
+static void forEachSymbol(const program::ExpressionPool &expressions, const program::Type &type,
+                          llvm::function_ref<void(const std::string &)> visit) {
+  auto visitNumber = [&](auto &&self, program::SymInt number) -> void {
+    if (number.isConstant())
+      return;
+    const program::Expression &expression = expressions[number];
+    if (expression.kind == program::ExpressionKind::Symbol)
+      visit(expression.symbol);
+    for (program::SymInt operand : expression.operands)
+      self(self, operand);
+  };
+  if (const auto *list = type.as<program::Type::List>())
+    for (const program::Type &element : *list)
+      forEachSymbol(expressions, element, visit);
+  if (const auto *tensor = type.as<program::TensorType>())
+    for (program::SymInt size : tensor->shape)
+      visitNumber(visitNumber, size);
+  if (std::optional<program::SymInt> number = program::numberOf(type))
+    visitNumber(visitNumber, *number);
+}
+
+/// By the symbol of a size that depends on data, the first node that has it: the op whose result it is the
+/// size of.
+static std::unordered_map<std::string, program::NodeId>
+definersOfSizes(const program::ExpressionPool &expressions, const program::Graph &graph) {
+  std::unordered_map<std::string, program::NodeId> definers;
+  for (program::NodeId i = 0; i < graph.nodes.size(); ++i)
+    forEachSymbol(expressions, graph.nodes[i].type, [&](const std::string &symbol) {
+      if (isUnbackedSymbol(symbol))
+        definers.try_emplace(symbol, i);
+    });
+  std::erase_if(definers,
+                [&](const auto &entry) { return graph.nodes[entry.second].kind != program::NodeKind::Call; });
+  return definers;
+}
+
 std::vector<bool> liveNodes(const program::Program &program, const program::Graph &graph,
                             const std::vector<program::NodeId> &further) {
   const auto &nodes = graph.nodes;
   auto together = marksByOutput(program, graph);
+  auto definers = definersOfSizes(program.expressions, graph);
   std::vector<bool> live(nodes.size(), false);
   std::vector<program::NodeId> pending;
   auto mark = [&](program::NodeId node) {
@@ -71,6 +115,11 @@ std::vector<bool> liveNodes(const program::Program &program, const program::Grap
     pending.pop_back();
     if (auto marks = together.find(i); marks != together.end())
       std::ranges::for_each(marks->second, mark);
+    if (!definers.empty())
+      forEachSymbol(program.expressions, nodes[i].type, [&](const std::string &symbol) {
+        if (auto definer = definers.find(symbol); definer != definers.end())
+          mark(definer->second);
+      });
     // Sizes come from the symbol table, which reads no tensor for them.
     bool needsNumbersOnly = isExpression(nodes[i]);
     for (const program::Argument &argument : nodes[i].arguments)
@@ -144,14 +193,12 @@ Error halfComplex(std::string_view subject, std::string_view what) {
       {}};
 }
 
-/// torch's symbol for a size that no input has: "u0".
 static bool isUnbacked(const program::ExpressionPool &expressions, program::SymInt size) {
   if (size.isConstant())
     return false;
   const program::Expression &expression = expressions[size];
   bool isSymbol = expression.kind == program::ExpressionKind::Symbol;
-  return isSymbol ? expression.symbol.starts_with('u') && expression.symbol.size() > 1 &&
-                        expression.symbol.find_first_not_of("0123456789", 1) == std::string::npos
+  return isSymbol ? isUnbackedSymbol(expression.symbol)
                   : llvm::any_of(expression.operands,
                                  [&](program::SymInt operand) { return isUnbacked(expressions, operand); });
 }

@@ -20,7 +20,8 @@ void forEachReference(const program::Argument &argument, llvm::function_ref<void
 bool isExpression(const program::Node &node);
 
 /// For each node, whether an output of the graph, a custom call with an effect, or one of `further` depends
-/// on it. Assertions are not counted. Of a composite's marks, all are live if one of its outputs is.
+/// on it. A size that depends on data depends on the op whose result has it. Assertions are not counted. Of a
+/// composite's marks, all are live if one of its outputs is.
 std::vector<bool> liveNodes(const program::Program &program, const program::Graph &graph,
                             const std::vector<program::NodeId> &further = {});
 

@@ -87,24 +87,55 @@ static std::optional<int64_t> countOf(const program::Type &type) {
   return count;
 }
 
-/// Whether the number is a size of what an op selects, and how many elements it can select from.
+/// The first dimension of a tensor, or of one in a list, that has the size.
+static std::optional<size_t> axisOf(const program::Type &type, program::SymInt size) {
+  if (const auto *list = type.as<program::Type::List>())
+    for (const program::Type &element : *list)
+      if (auto axis = axisOf(element, size))
+        return axis;
+  if (const auto *tensor = type.as<program::TensorType>())
+    for (auto [axis, dimension] : llvm::enumerate(tensor->shape))
+      if (dimension == size)
+        return axis;
+  return std::nullopt;
+}
+
+/// How many elements there are to select from: those along an axis of the first tensor, or of the largest.
+static int64_t mostOf(const Graph &graph, const Node &node, std::optional<size_t> axis) {
+  int64_t most = 0;
+  for (const program::Argument &argument : node.arguments)
+    forEachReference(argument, [&](NodeId operand) {
+      const program::Type &type = graph.nodes[operand].type;
+      const auto *tensor = type.as<program::TensorType>();
+      if (axis && !tensor)
+        return;
+      bool isKnown = axis && *axis < tensor->shape.size() && tensor->shape[*axis].isConstant();
+      std::optional<int64_t> count = !axis     ? countOf(type)
+                                     : isKnown ? std::optional(tensor->shape[*axis].constant())
+                                               : std::nullopt;
+      most = std::max(most, count.value_or(std::numeric_limits<int64_t>::max()));
+    });
+  return most;
+}
+
+/// Whether the number is a size of what an op selects, and how many elements it can select from; or the place
+/// of a view in its memory, which only torch asserts, and which exported programs have none of.
 bool RunTimeChecks::isSizeOfSelection(const Graph &graph, program::SymInt size, int64_t &most) const {
   for (const Node &node : graph.nodes) {
-    auto first = node.kind == program::NodeKind::Call && node.op() != "_operator.getitem"
-                     ? unbackedSize(program.expressions, node.type)
-                     : std::nullopt;
-    if (!first || *first != size)
+    if (node.kind != program::NodeKind::Call || node.op() == "_operator.getitem")
       continue;
     llvm::StringRef op(node.op());
-    if (op != "aten.nonzero.default" && op != "aten.index.Tensor" && op != "aten.masked_select.default" &&
-        !op.contains("unique"))
+    most = std::numeric_limits<int64_t>::max();
+    if (op == "aten.sym_storage_offset.default" && program::numberOf(node.type) == size)
+      return true;
+    std::optional<size_t> axis = axisOf(node.type, size);
+    if (!axis)
+      continue;
+    bool isPart = op == "aten.slice.Tensor" || op == "aten.slice_copy.Tensor";
+    if (!isPart && op != "aten.nonzero.default" && op != "aten.index.Tensor" &&
+        op != "aten.masked_select.default" && !op.contains("unique"))
       return false;
-    most = 0;
-    for (const program::Argument &argument : node.arguments)
-      forEachReference(argument, [&](NodeId operand) {
-        most =
-            std::max(most, countOf(graph.nodes[operand].type).value_or(std::numeric_limits<int64_t>::max()));
-      });
+    most = mostOf(graph, node, isPart ? axis : std::nullopt);
     return true;
   }
   return false;

@@ -1,6 +1,8 @@
 """Sizes that depend on data: nonzero, masks, unique, parts of a length that is an element. The plugins of the
 package run them; those of fixed sizes refuse the call."""
 
+import itertools
+
 import pytest
 import torch
 
@@ -142,6 +144,79 @@ def test_nan_and_scalars(on_ours):
         assert_equal(got, (torch.tensor(number).nonzero(), torch.tensor(number).nonzero(as_tuple=True)))
 
 
+NUMBERS = [-20, -4, -2, 0, 1, 3, 4, 20]
+
+#: Functions of X and two ints in tensors, whose own checks of them fail in eager mode where they do here.
+PARTS = {
+    "end": lambda x, n, m: x[: n.item()],
+    "start": lambda x, n, m: x[n.item() :] * 2,
+    "both": lambda x, n, m: x[n.item() : m.item()],
+    "step": lambda x, n, m: x[n.item() : m.item() : 2],
+    "of columns": lambda x, n, m: x[:, : n.item()].sum(1),
+    "of two dimensions": lambda x, n, m: x[n.item() :, : m.item()],
+    "of a part": lambda x, n, m: x[n.item() :][: m.item()],
+    "length": lambda x, n, m: x[: n.item()].shape[0] + m,
+    "narrow": lambda x, n, m: x.narrow(0, n.item(), m.item()),
+    "argmax": lambda x, n, m: x[: x[:, 0].argmax()],
+}
+
+
+@pytest.mark.filterwarnings("error:.*is not checked")
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_between_elements(name, on_ours):
+    function = PARTS[name]
+    program = program_of(function, X, torch.tensor(1), torch.tensor(2))
+    for start, end in itertools.product(NUMBERS, NUMBERS):
+        given = X, torch.tensor(start), torch.tensor(end)
+        try:
+            expected = function(*given)
+        except (IndexError, RuntimeError):
+            with pytest.raises(torchere.errors.Error, match="Runtime assertion failed"):
+                program(*given)
+        else:
+            assert_equal(program(*given), expected)
+
+
+def test_a_part_is_known_to_be_within_its_tensor():
+    program = program_of(lambda x, n: x[:, n.item() :], X, torch.tensor(1))
+    assert "-> tensor<4x?xf32> {" in program.get_stablehlo_text()  # no status
+
+
+def test_what_a_program_asserts_of_a_part_is_checked(on_ours):
+    def checked(x, n):
+        y = x[: n.item()]
+        torch._check(y.shape[0] <= 2)
+        return y
+
+    program = program_of(checked, X, torch.tensor(1))
+    assert_equal(program(X, torch.tensor(2)), X[:2])
+    with pytest.raises(torchere.errors.Error, match="u1 <= 2"):
+        program(X, torch.tensor(3))
+
+
+def counted_in_a_branch(x):
+    return torch.cond(x.sum() > 3, lambda x: x * x[x > 0].numel(), lambda x: x * 1, (x,))
+
+
+SIZES = {
+    "mask": lambda x: x[x > 0].shape[0],
+    "nonzero": lambda x: x.nonzero().size(0) * 2,
+    "arange": lambda x: torch.arange(x[x > 0].shape[0]),
+    "zeros": lambda x: x.new_zeros(x[x > 0].shape[0], 2),
+    "unique": lambda x: torch.unique(x).numel(),
+    "quotient": lambda x: x.sum() / (x[x > 0].shape[0] + 1),
+    "branch": counted_in_a_branch,
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes_alone(name, on_ours):
+    function = SIZES[name]
+    program = program_of(function, X)
+    for x in COUNTS.values():
+        assert_equal(program(x), function(x))
+
+
 def test_dynamic_inputs(on_ours):
     def selected(x):
         y = x[x[:, 0] > 0]
@@ -190,6 +265,13 @@ def test_state_and_selection(on_ours):
             self.seen += chosen.shape[0]
             return chosen
 
+    class OnlyCounter(Counter):
+        def forward(self, x):
+            self.seen += x[x > 0].shape[0]
+            return self.seen + 0
+
+    program = torchere.export(OnlyCounter(), (X,))
+    assert [program(x).item() for x in COUNTS.values()] == [0, 5, 17]
     program = torchere.export(Counter(), (X,))
     for x in COUNTS.values():
         assert torch.equal(program(x), x[x > 0])

@@ -221,12 +221,14 @@ Result<Values> unbind(Context &cx, const Args &args) {
 } // namespace
 
 void addSlice(OpTable &table) {
-  table.add("aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, int step=1) "
-            "-> Tensor(a)",
-            slice);
-  table.add("aten::slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, "
-            "int step=1) -> Tensor",
-            slice);
+  table.addSizedByData(
+      "aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, int step=1) "
+      "-> Tensor(a)",
+      slice);
+  table.addSizedByData(
+      "aten::slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, "
+      "int step=1) -> Tensor",
+      slice);
   table.add("aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", narrow);
   table.add("aten::select_copy.int(Tensor self, int dim, SymInt index) -> Tensor", selectIndex);
   table.add("aten::split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", split);
