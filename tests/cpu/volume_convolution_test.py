@@ -3,10 +3,14 @@ the log, beside eager's results; JAX's order of dimensions; executables that wer
 
 from __future__ import annotations
 
+import numpy
 import pytest
 from convolution_fusion_test import BEGINNING, kernels_by_case
+from engine_modules_test import function, on_engine
 from engine_test import run
 from fusion_log import run_jax
+
+from torchere.interpreter import interpret
 
 VOLUMES = BEGINNING
 for module in ("BatchNorm", "Conv", "AvgPool"):
@@ -63,7 +67,15 @@ CASES = {
         "Model(lambda self, x: (lambda y: self.last(torch.cat([self.up(self.low(y)), y], 1)))(self.first(x)),"
         " first=conv(3, 16, 3, 1, 1), low=nn.Sequential(nn.MaxPool3d(2), conv(16, 32, 3, 1, 1), nn.ReLU()),"
         " up=nn.ConvTranspose3d(32, 16, 2, 2), last=conv(32, 8, 3, 1, 1)), (1, 3, 4, 12, 16)",
-        "direct+relu=1 direct=1 from_blocked=3 planar=1 pool=1 to_blocked=1",
+        "direct+relu=1 direct=1 from_blocked=4 planar=1 pool=1 to_blocked=1 transposed=2",
+    ),
+    "transposed": (
+        "nn.ConvTranspose3d(20, 12, (4, 3, 2), (2, 1, 2), (1, 1, 0)), (2, 20, 3, 5, 6)",
+        "from_blocked=2 to_blocked=1 transposed=2",
+    ),
+    "transposed, without taps for some images": (
+        "nn.ConvTranspose3d(20, 12, (2, 3, 3), (3, 1, 1)), (2, 20, 3, 5, 6)",
+        "none",
     ),
 }
 
@@ -107,6 +119,34 @@ for _ in range(3):
 def test_jax_order():
     found = kernels_by_case(run_jax(JAX, TORCHERE_LOG="debug")[1])
     assert found == {"channels last": ["direct+bias+relu6=1", "from_blocked=1", "to_blocked=1"]}
+
+
+@pytest.mark.parametrize(
+    ("depths", "taps", "padding", "outputs"), [(5, 4, (2, 2), 10), (3, 5, (2, 3), 6), (4, 3, (2, 2), 9)]
+)
+def test_phases_of_the_depth_with_reversed_windows(tmp_path, depths, taps, padding, outputs):
+    """The last one has as many outputs as no step divides, and stays one convolution."""
+    x, w, y = f"2x{depths}x4x4x20xf32", f"{taps}x3x3x20x12xf32", f"2x{outputs}x8x8x12xf32"
+    text = function(
+        y,
+        f"""  %r0 = "stablehlo.convolution"(%0, %1) <{{
+    dimension_numbers = #stablehlo.conv<[b, 0, 1, 2, f]x[0, 1, 2, i, o]->[b, 0, 1, 2, f]>,
+    lhs_dilation = array<i64: 2, 2, 2>, window_reversal = array<i1: true, true, true>,
+    padding = dense<[[{padding[0]}, {padding[1]}], [1, 2], [1, 2]]> : tensor<3x2xi64>,
+    feature_group_count = 1 : i64, batch_group_count = 1 : i64}}> :
+    (tensor<{x}>, tensor<{w}>) -> tensor<{y}>""",
+        x,
+        w,
+    )
+    generator = numpy.random.default_rng(0)
+    arguments = [
+        generator.normal(size=size).astype(numpy.float32)
+        for size in ((2, depths, 4, 4, 20), (taps, 3, 3, 20, 12))
+    ]
+    ((got, _),), (log,) = on_engine({"reversed": (text, arguments)}, tmp_path)
+    (expected,) = interpret(text, *arguments)
+    numpy.testing.assert_allclose(got[0], expected, rtol=0, atol=3e-6 * abs(expected).max())
+    assert ("dilated_depth=1" in log) == (outputs % 2 == 0)
 
 
 STORED = """

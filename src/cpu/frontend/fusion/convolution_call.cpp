@@ -74,9 +74,9 @@ bool takeDilation(stablehlo::ConvolutionOp op, ConvolutionCall &call) {
   if (s.groups > 1)
     return takeZeros(op, call);
   ArrayRef<int64_t> dilation = *op.getLhsDilation();
-  if (dilation.size() > 2)
+  if (dilation.size() > 2 && dilation[0] != 1)
     return false;
-  for (size_t axis = 2 - dilation.size(); axis < 2; ++axis) {
+  for (size_t axis = dilation.size() > 1 ? 0 : 1; axis < 2; ++axis) {
     int64_t &output = axis == 0 ? s.outputHeight : s.outputWidth;
     int64_t phases = dilation[axis + dilation.size() - 2];
     if (s.kernel[axis] < phases || output % phases != 0 || s.stride[axis] != 1 || s.dilation[axis] != 1)

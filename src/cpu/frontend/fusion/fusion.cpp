@@ -43,6 +43,7 @@ const NamedFusion fusions[] = {
     {"input_padding", fuseInputPadding},
     {"whole_windows", fuseWholeWindows},
     {"dilated_points", fuseDilatedPoints},
+    {"dilated_depth", fuseDilatedDepths},
     {"parallel_convolution", fuseParallelConvolutions},
     {"dead_taps", fuseDeadTaps},
     {"channel_factors", fuseChannelFactors},

@@ -30,6 +30,7 @@ int64_t fuseChosenMatrices(mlir::func::FuncOp function);
 int64_t fuseComplexParts(mlir::func::FuncOp function);
 int64_t fuseDeadTaps(mlir::func::FuncOp function);
 int64_t fuseDilatedPoints(mlir::func::FuncOp function);
+int64_t fuseDilatedDepths(mlir::func::FuncOp function);
 int64_t fuseDots(mlir::func::FuncOp function);
 int64_t fuseEarlyActivations(mlir::func::FuncOp function);
 int64_t fuseErrorFunctions(mlir::func::FuncOp function);
