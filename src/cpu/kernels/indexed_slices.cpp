@@ -9,6 +9,7 @@
 
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 namespace torchere::cpu {
@@ -464,6 +465,32 @@ void forEachUpdate(const Context &context, const IndexedSlices &slices, const ch
 
 } // namespace
 
+/// Slices that areColumns() as single elements: what they are whole in becomes dimensions of the batch,
+/// before the others, so that lines of updates stay lines. None if they are too short, or the dimensions too
+/// many.
+static std::optional<IndexedSlices> elementsOfColumns(const IndexedSlices &slices) {
+  if (!areColumns(slices) || slices.elements() < kMinLines)
+    return std::nullopt;
+  IndexedSlices points = slices;
+  for (int d = slices.rank - 1; d >= 0; --d) {
+    if (slices.sizes[d] == 1)
+      continue;
+    if (points.batchRank == kMaxRank)
+      return std::nullopt;
+    auto insert = [&](auto *list, auto value) {
+      std::copy_backward(list, list + points.batchRank, list + points.batchRank + 1);
+      list[0] = value;
+    };
+    insert(points.batchDims, slices.dims[d]);
+    insert(points.batchStrides, slices.sliceStrides[d]);
+    insert(points.indexStrides, int64_t(0));
+    insert(points.batchTarget, d);
+    ++points.batchRank;
+    points.sizes[d] = 1;
+  }
+  return arePoints(points) ? std::optional(points) : std::nullopt;
+}
+
 bool hasScatter(DType type, ScatterJoin join) {
   return join == ScatterJoin::Replace || joinRunOf(type, join);
 }
@@ -478,6 +505,8 @@ void scatterSlices(const Context &context, const ScatterArgs &args) {
   JoinRun join = args.join == ScatterJoin::Replace ? nullptr : joinRunOf(args.type, args.join);
   if (arePoints(slices))
     return scatterPoints(context, args, slices);
+  if (std::optional<IndexedSlices> points = elementsOfColumns(slices))
+    return scatterPoints(context, args, *points);
   if (join && areRows(slices) && slices.strides[1] == 1 && slices.sliceStrides[1] == 1)
     return joinRows(context, args, slices);
   if (join)

@@ -97,6 +97,47 @@ TEST_P(Slices, ScatterOfPointsIsThatOfALoop) {
     }
 }
 
+/// Columns of a volume's planes, at an index each: the updates of a line lie beside each other.
+TEST_P(Slices, ScatterOfColumnsIsThatOfALoop) {
+  for (DType index : {DType::I64, DType::I8})
+    for (int64_t count : {5, 9, 3000}) {
+      constexpr int64_t depth = 3, height = 7, width = 20;
+      std::vector<int64_t> places(count);
+      std::vector<int8_t> bytes(count);
+      for (int64_t i = 0; i < count; ++i)
+        bytes[i] = static_cast<int8_t>(places[i] = i * 7919 % (width + 3) - 1); // some outside
+      IndexedSlices slices;
+      slices.rank = 3;
+      slices.batchRank = slices.components = 1;
+      int64_t dims[] = {depth, height, width};
+      for (int d = 2, stride = 1; d >= 0; stride *= static_cast<int>(dims[d--])) {
+        slices.dims[d] = slices.sizes[d] = dims[d];
+        slices.strides[d] = stride;
+      }
+      slices.sizes[2] = 1;
+      slices.sliceStrides[0] = height * count;
+      slices.sliceStrides[1] = slices.sliceStrides[2] = count;
+      slices.batchDims[0] = count;
+      slices.batchStrides[0] = slices.indexStrides[0] = slices.componentStride = 1;
+      slices.batchTarget[0] = -1;
+      slices.target[0] = 2;
+      slices.indexType = index;
+      slices.indices = index == DType::I64 ? static_cast<const void *>(places.data()) : bytes.data();
+      auto updates = randomFloats(depth * height * count);
+      std::vector<float> sums(depth * height * width, 0.5f), last(sums), expected(sums), expectedLast(sums);
+      for (int64_t row = 0; row < depth * height; ++row)
+        for (int64_t i = 0; i < count; ++i)
+          if (places[i] >= 0 && places[i] < width) {
+            expected[row * width + places[i]] += updates[row * count + i];
+            expectedLast[row * width + places[i]] = updates[row * count + i];
+          }
+      scatterSlices(context, {slices, DType::F32, ScatterJoin::Sum, updates.data(), sums.data()});
+      scatterSlices(context, {slices, DType::F32, ScatterJoin::Replace, updates.data(), last.data()});
+      EXPECT_EQ(sums, expected);
+      EXPECT_EQ(last, expectedLast);
+    }
+}
+
 /// One element that all are added to is read where it lies.
 TEST_P(Slices, ScatterOfOneRepeatedUpdate) {
   std::vector<int64_t> places(50000);
