@@ -90,13 +90,13 @@ class Expander:
         import torch
 
         op = node.target
-        if is_flex_attention(op) or is_foreach(op):
+        if is_flex_attention(op) or is_foreach(op) or _is_functionalized(op):
             return True
         if not isinstance(op, torch._ops.OpOverload):
             return False
         if op in self.decompositions and op not in context.users:
             return True
-        if "unbacked_bindings" in node.meta or not holds_tensor(node.meta.get("val")):
+        if "unbacked_bindings" in node.meta or not computes_tensors(node):
             return False
         if context.autocast and _casts(op, context.autocast):
             return True
@@ -118,7 +118,7 @@ class Expander:
             return True
         if not isinstance(op, torch._ops.OpOverload):
             return False
-        if op.namespace in self.custom_namespaces and not _is_composite(op):
+        if op.namespace in self.custom_namespaces and not _is_composite(op) and not is_mutable(op):
             return True
         kind, functional = _functional_form(op)
         return kind == "rewritten" or functional in self.rows
@@ -178,7 +178,8 @@ class Expander:
                 if _has_xla_kernel(node.target):
                     raise CaptureError(f"[{node.target}] its kernel for key XLA failed: {error}") from error
                 continue
-            if all(self._is_lowered(inner, expansion.context) for inner in expansion.nodes):
+            is_named = _is_functionalized(node.target)  # the op in it, where that has no lowering
+            if is_named or all(self._is_lowered(inner, expansion.context) for inner in expansion.nodes):
                 return expansion
         return None
 
@@ -200,7 +201,7 @@ class Expander:
     def _is_lowered(self, node: Any, context: Context) -> bool:
         if node.op != "call_function" or node.target is operator.getitem:
             return True
-        if not holds_tensor(node.meta.get("val")):
+        if not computes_tensors(node):
             return True
         return self._expansion_of(node, context) is not None or self.is_taken(node)
 
@@ -213,6 +214,9 @@ class Expander:
         plain = context._replace(autocast=())
         if is_flex_attention(op):
             yield attention(node.meta["val"][0].dtype), (), plain
+            return
+        if _is_functionalized(op):
+            yield op.py_kernels[torch._C.DispatchKey.CompositeExplicitAutograd], autocast, context
             return
         if (lowering := lowering_of(op)) is not None:
             yield lowering, (), plain
@@ -273,13 +277,17 @@ class Expander:
         with contextlib.ExitStack() as context:
             context.enter_context(torch.no_grad())
             context.enter_context(torch._guards.detect_fake_mode(values) or self._fake_mode)
-            if _is_mutable(node.target):  # the program's own fake tensors keep their sizes
+            if is_mutable(node.target):  # the program's own fake tensors keep their sizes
                 values = [value.detach() if isinstance(value, torch.Tensor) else value for value in values]
             for device, dtype in autocast:
                 context.enter_context(torch.autocast(device, dtype=dtype, cache_enabled=False))
             try:
                 module = make_fx(call, pre_dispatch=True, _allow_non_fake_inputs=True)(*values)
             except _IsText as text:
+                if is_mutable(node.target):
+                    raise TypeError(
+                        "text for an op that writes to its arguments: expected torch's functions, which write"
+                    ) from None
                 return _text_expansion(node, text.args[0], within)
         nodes = list(module.graph.nodes)
         calls = [inner for inner in nodes if inner.op in ("call_function", "get_attr")]
@@ -377,7 +385,21 @@ def is_foreach(op: Any) -> bool:
     return isinstance(op, torch._ops.OpOverload) and op._schema.name.startswith("aten::_foreach_")
 
 
-def _is_mutable(op: Any) -> bool:
+@functools.cache
+def _is_functionalized(op: Any) -> bool:
+    """Whether torch's decompositions have put it in the place of an op that writes, which is its argument."""
+    import torch
+
+    ops = torch.ops.higher_order
+    return op in [getattr(ops, name, None) for name in ("auto_functionalized", "auto_functionalized_v2")]
+
+
+def computes_tensors(node: Any) -> bool:
+    """Whether a call gives tensors, or writes to some."""
+    return holds_tensor(node.meta.get("val")) or is_mutable(node.target)
+
+
+def is_mutable(op: Any) -> bool:
     schema = getattr(op, "_schema", None)  # higher-order ops have none
     return schema is not None and schema.is_mutable
 

@@ -14,7 +14,7 @@ from torchere import _core
 from torchere.capture import capture
 from torchere.dimension_names import Dimensions, asked_dimensions
 from torchere.errors import Error
-from torchere.expansion import NO_CONTEXT, Expander, describe_op
+from torchere.expansion import NO_CONTEXT, Expander, describe_op, is_mutable
 from torchere.exporting import capture_with_torch, decomposed_by_torch, lowered_ops
 from torchere.sources import as_module
 
@@ -405,7 +405,8 @@ def _describe_lowering(report: Explanation, exported: Any, decompositions: Any) 
     nodes = _calls_by_op(exported)
     for op, places in missing:
         reasons = _reasons(expander, exported, nodes.get(op, ()))
-        report.missing_ops.append(MissingOp(op, tuple(places), reasons, _advice(op)))
+        writes = any(is_mutable(node.target) for node in nodes.get(op, ()))
+        report.missing_ops.append(MissingOp(op, tuple(places), reasons, _advice(op, writes)))
     report.expanded_ops += _expanded(expander, exported, nodes)
     try:
         _core.export_program(program)
@@ -455,11 +456,11 @@ def _reasons(expander: Expander, exported: Any, nodes: Iterable[Any]) -> tuple[s
     return tuple(expander.obstacles(node, NO_CONTEXT)) or ("torch has no decomposition of it",)
 
 
-def _advice(op: str) -> str:
+def _advice(op: str, writes: bool) -> str:
     namespace = op.partition(".")[0]
     advice = "write it with ops that `torchere ops` lists, or decompose it: "
     advice += f"torchere.export(..., decompositions={{torch.ops.{op}: function}})"
-    if namespace not in ("aten", "prims", "higher_order"):
+    if namespace not in ("aten", "prims", "higher_order") and not writes:
         advice += (
             "; or keep it as a custom call: torchere.stablehlo.StableHLOExportOptions("
             f'custom_ops_allowed_in_graph={{"{namespace}"}})'

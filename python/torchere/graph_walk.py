@@ -17,9 +17,9 @@ from torchere.expansion import (
     Context,
     Expander,
     Expansion,
+    computes_tensors,
     describe_op,
     graph_of,
-    holds_tensor,
     inputs_of,
 )
 from torchere.flex_attention import is_flex_attention
@@ -182,7 +182,7 @@ class GraphWalk:
                 if getattr(argument, "op", "") == "get_attr" and argument.target in scope.children:
                     child = scope.children[argument.target]
                     scope.later[child] = (scope.later[child][0], scope.context)
-            if holds_tensor(node.meta.get("val")) and node.target is not operator.getitem:
+            if computes_tensors(node) and node.target is not operator.getitem:
                 self.expander.gave_up |= not self.expander.is_taken(node)
             self.emit(scope, node)
 

@@ -73,6 +73,13 @@ static void forEachSymbol(const program::ExpressionPool &expressions, const prog
     visitNumber(visitNumber, *number);
 }
 
+/// Whether an op writes to an argument: one that functionalization has left, which has no lowering.
+static bool writes(const Node &node) {
+  return node.kind == program::NodeKind::Call && node.callee->schema &&
+         llvm::any_of(node.callee->schema->arguments,
+                      [](const schema::Argument &argument) { return argument.type.isWritten(); });
+}
+
 /// By the symbol of a size that depends on data, the first node that has it: the op whose result it is the
 /// size of.
 static std::unordered_map<std::string, program::NodeId>
@@ -107,7 +114,7 @@ std::vector<bool> liveNodes(const program::Program &program, const program::Grap
   for (const program::Argument &output : graph.outputs)
     forEachReference(output, mark);
   for (program::NodeId i = 0; i < nodes.size(); ++i)
-    if (hasEffect(nodes[i]))
+    if (hasEffect(nodes[i]) || writes(nodes[i]))
       mark(i);
   std::ranges::for_each(further, mark);
   while (!pending.empty()) {
@@ -222,10 +229,13 @@ std::vector<MissingOp> missingOps(const program::Program &program,
   std::map<std::string, MissingOp> missing;
   std::set<std::string> own = ownOps();
   forEachLowered(program, program.graph, [&](const Node &node) {
-    if (table.find(node.op()) || own.contains(node.op()) || isCustomCall(node.op(), customOpNamespaces) ||
-        LoweringRegistry::instance().find(node.op()))
+    bool hasLowering = table.find(node.op()) || own.contains(node.op()) ||
+                       isCustomCall(node.op(), customOpNamespaces) ||
+                       LoweringRegistry::instance().find(node.op());
+    if (hasLowering && !writes(node))
       return;
     MissingOp &entry = missing[nameOf(node)];
+    entry.writes |= writes(node);
     entry.places.push_back(program.place(node));
     if (auto size = unbackedSize(program.expressions, node.type); size && !entry.sizeFromData) {
       entry.sizeFromData = sizeFromData(node, program.expressions.print(*size));
@@ -249,9 +259,11 @@ Status checkCoverage(const program::Program &program, const std::set<std::string
   for (MissingOp &entry : missing) {
     if (entry.sizeFromData)
       return tl::unexpected(*std::move(entry.sizeFromData));
-    namespaces.insert(entry.name.substr(0, entry.name.find('.')));
+    if (!entry.writes)
+      namespaces.insert(entry.name.substr(0, entry.name.find('.')));
     const std::string &place = entry.places.front();
-    list += fmt::format("\n  {}: {} use{}{}", entry.name, entry.places.size(),
+    list += fmt::format("\n  {}{}: {} use{}{}", entry.name,
+                        entry.writes ? " (which writes to its arguments)" : "", entry.places.size(),
                         entry.places.size() == 1 ? "" : "s", place.empty() ? "" : ", first at " + place);
   }
   return fail(ErrorCode::Unimplemented, "[export] {} op{} of this program cannot be lowered yet:{}{}",

@@ -17,6 +17,7 @@ struct MissingOp {
   std::vector<std::string> places; ///< of its uses, in order; empty texts where the line is not known
   /// Set if a use gives a size that depends on the data: no lowering of the op would help.
   std::optional<Error> sizeFromData;
+  bool writes = false; ///< to an argument, so that it cannot be a custom call either
 };
 
 /// The ops without a lowering, in the main graph or a graph that it uses, by name.

@@ -112,8 +112,9 @@ FunctionalForm functionalForm(std::string_view op, const Schema &schema) {
     return {FormKind::RemovedInEval, functional};
   if (!writes(schema))
     return {FormKind::Kept, ""};
-  return functional.empty() ? FunctionalForm{FormKind::Refused, ""}
-                            : FunctionalForm{FormKind::Functional, functional};
+  if (functional.empty())
+    return {op.starts_with("aten.") ? FormKind::Refused : FormKind::Kept, ""};
+  return {FormKind::Functional, functional};
 }
 
 OpRule ruleOf(const program::Op &op) {

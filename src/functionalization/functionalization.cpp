@@ -164,7 +164,8 @@ private:
 Status verifyFunctional(const Program &program) {
   auto verifyGraph = [&](const Graph &graph) -> Status {
     for (const Node &node : graph.nodes)
-      if (node.kind == NodeKind::Call && node.callee->schema && writes(*node.callee->schema))
+      if (node.kind == NodeKind::Call && node.callee->schema && writes(*node.callee->schema) &&
+          functionalForm(node.op(), *node.callee->schema).kind != FormKind::Kept)
         return tl::unexpected(
             Error{ErrorCode::Internal,
                   fmt::format("[{}] still writes to an argument: expected a functional op", node.op()),

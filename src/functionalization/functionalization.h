@@ -25,6 +25,7 @@ TORCHERE_EXPORT Status functionalize(program::Program &program);
 /// has a row in the op table.
 enum class FormKind : uint8_t {
   /// Left as it is: the op needs a row of its own. So do views, which are taken again where that is needed.
+  /// An op of the user's own that writes has none: the exporter names it with the other ops without a row.
   Kept,
   /// Writes to its first argument, and becomes the op that FunctionalForm::op names, of the same arguments,
   /// which needs a row. ("aten.add_.Tensor" becomes "aten.add.Tensor".)
@@ -37,8 +38,7 @@ enum class FormKind : uint8_t {
   /// "aten.dropout_.default")
   RemovedInEval,
   /// An error that names the op: it writes in a way that has no functional form ("aten.resize_.default", an
-  /// op
-  /// with an `out` argument, a custom op that writes).
+  /// op of torch with an `out` argument).
   Refused,
 };
 

@@ -21,6 +21,7 @@ from torchere.experimental.stablehlo_custom_call import (
     stablehlo_custom_call,
 )
 from torchere.interpreter import interpret
+from torchere.stablehlo import StableHLOExportOptions, exported_program_to_stablehlo
 
 LIBRARY = Library("custom_ops_test", "DEF")
 ROOT = Path(__file__).resolve().parents[2]
@@ -238,6 +239,116 @@ def test_a_lowering_in_torchs_functions(tmp_path):
 def type_of(tensor) -> str:
     sizes = ["?" if isinstance(size, torch.SymInt) else str(size) for size in tensor.shape]
     return f"tensor<{'x'.join([*sizes, 'f32'])}>"
+
+
+@torch.library.custom_op("custom_ops_test::scale_all", mutates_args=("x", "others"))
+def scale_all(x: torch.Tensor, others: list[torch.Tensor], factor: float) -> torch.Tensor:
+    return written_twice(x, others, factor)
+
+
+@scale_all.register_fake
+def scale_all_types(x, others, factor):
+    return torch.empty_like(x)
+
+
+@torch.library.custom_op("custom_ops_test::put", mutates_args=("x",))
+def put(x: torch.Tensor, y: torch.Tensor) -> None:
+    x.copy_(y)
+
+
+def written_twice(x, others, factor):
+    x.mul_(factor)
+    for other in others:
+        other.add_(x.sum())
+    return x + 1
+
+
+class Writer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("held", torch.zeros(4, 3))
+
+    def forward(self, x, y):
+        copy = y.clone()
+        result = scale_all(x[1:], [copy, self.held], 2.0)
+        put(self.held[0], result[0] * 3)
+        put(y, copy)
+        return copy, result
+
+
+def writer_inputs():
+    return torch.arange(12.0).reshape(4, 3), torch.ones(2, 2)
+
+
+def decompositions_of_writers():
+    return {
+        torch.ops.custom_ops_test.scale_all.default: written_twice,
+        torch.ops.custom_ops_test.put.default: lambda x, y: (x.copy_(y), None)[1],
+    }
+
+
+@pytest.mark.parametrize("is_decomposed", [False, True])
+def test_ops_that_write(is_decomposed):
+    exported = torch.export.export(Writer(), writer_inputs())
+    if is_decomposed:
+        exported = exported.run_decompositions()
+        assert "auto_functionalized" in str(exported.graph)
+    program = torchere.export(exported, decompositions=decompositions_of_writers())
+    model, inputs, expected = Writer(), writer_inputs(), writer_inputs()
+    for _ in range(2):
+        torch.testing.assert_close(program(*inputs), model(*expected))
+        torch.testing.assert_close(inputs, expected)
+    torch.testing.assert_close(program.state_dict()["held"], model.held)
+
+
+def test_a_registered_lowering_of_an_op_that_writes_and_gives_nothing():
+    schema = "custom_ops_test::registered_put(Tensor(a!) x, Tensor y) -> ()"
+    op = define(schema.removeprefix("custom_ops_test::"), lambda x, y: None)
+    torchere.register_lowering(schema, lambda x, y: (x.copy_(y + 1), None)[1])
+    module, x = as_module(lambda x: (op(x, x * 2), x + 0)[1]), torch.ones(3)
+    for exported in (
+        torch.export.export(module, (x,)),
+        torch.export.export(module, (x,)).run_decompositions(),
+    ):
+        assert torch.equal(torchere.export(exported)(torch.ones(3)), torch.full((3,), 3.0))
+        kept = StableHLOExportOptions(custom_ops_allowed_in_graph={"custom_ops_test"})
+        assert "custom_call" not in exported_program_to_stablehlo(exported, kept).get_stablehlo_text()
+    text = "func.func @main(%x: tensor<3xf32>, %y: tensor<3xf32>) { return }"
+    torchere.register_lowering(schema, lambda x, y: text, replace=True)
+    with pytest.raises(CaptureError, match=r"lowering failed: text for an op that writes to its arguments"):
+        torchere.export(module, (x,))
+
+
+@pytest.mark.parametrize("is_decomposed", [False, True])
+def test_ops_that_write_and_have_no_lowering_are_listed(is_decomposed):
+    other = define(f"without_lowering_{int(is_decomposed)}(Tensor x) -> Tensor")
+
+    def forward(x, y):
+        put(y, x[:2, :2])
+        return other(x) + y.sum()
+
+    exported = torch.export.export(as_module(forward), writer_inputs())
+    if is_decomposed:
+        exported = exported.run_decompositions()
+    with pytest.raises(UnimplementedError) as caught:
+        torchere.export(exported)
+    text = str(caught.value)
+    assert text.startswith(
+        "[export] 2 ops of this program cannot be lowered yet:\n  custom_ops_test.put.default "
+        "(which writes to its arguments): 1 use, first at custom_ops_test.py:"
+    )
+    assert f"\n  {other.default}: 1 use" in text
+    assert "\n  to do: write them with ops that `torchere ops` lists, or decompose them: " in text
+    kept = StableHLOExportOptions(custom_ops_allowed_in_graph={"custom_ops_test"})
+    with pytest.raises(
+        UnimplementedError, match=r"1 op of this program .*\n  custom_ops_test.put.default"
+    ) as caught:
+        exported_program_to_stablehlo(exported, kept)
+    assert "decompositions={op: function})" in str(caught.value)
+    assert "custom_ops_allowed_in_graph" not in str(caught.value)
+    explained = torchere.explain(as_module(forward), writer_inputs())
+    keeps = {op.op: "custom_ops_allowed_in_graph" in op.advice for op in explained.missing_ops}
+    assert keeps == {"custom_ops_test.put.default": False, str(other.default): True}
 
 
 def test_a_lowering_in_stablehlo(tmp_path):

@@ -257,6 +257,18 @@ TEST(Functionalize, NamesOpAndPlaceOfWhatItRefuses) {
   EXPECT_EQ(program.print(), before);
 }
 
+TEST(Functionalize, LeavesOpsOfOthersThatWrite) {
+  Maker maker;
+  NodeId x = maker.input("x", {2});
+  NodeId y = maker.call(mulSchema, {reference(x), reference(x)}, std::vector<SymInt>{2});
+  maker.call(addInPlace, {reference(y), {int64_t(1)}}, std::vector<SymInt>{2});
+  maker.call("mylib::put(Tensor(a!) x) -> Tensor", {reference(y)}, std::vector<SymInt>{2});
+  Program program = functionalized(maker.finish({reference(y)}));
+  EXPECT_EQ(linesOf(program),
+            (Lines{"mul_n1 = torch.ops.aten.mul.Tensor(x, x)", "add = torch.ops.aten.add.Tensor(mul_n1, 1)",
+                   "put_n3 = torch.ops.mylib.put.default(add)", "return (add,)"}));
+}
+
 TEST(Functionalize, RefusesWritesToInputsOfSubgraphs) {
   Maker maker;
   maker.input("x", {2});
