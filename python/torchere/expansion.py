@@ -16,6 +16,7 @@ from torchere.errors import CaptureError
 from torchere.fast_paths import fast_paths
 from torchere.flex_attention import attention, is_flex_attention
 from torchere.lowerings import lowering_of, text_op
+from torchere.wider_results import in_out_dtype, is_out_dtype
 
 #: The torch.autocast regions around an op: types of devices, with the dtype for each.
 Autocast = tuple[tuple[str, Any], ...]
@@ -90,7 +91,7 @@ class Expander:
         import torch
 
         op = node.target
-        if is_flex_attention(op) or is_foreach(op) or _is_functionalized(op):
+        if is_flex_attention(op) or is_foreach(op) or _is_functionalized(op) or is_out_dtype(op):
             return True
         if not isinstance(op, torch._ops.OpOverload):
             return False
@@ -214,6 +215,9 @@ class Expander:
         plain = context._replace(autocast=())
         if is_flex_attention(op):
             yield attention(node.meta["val"][0].dtype), (), plain
+            return
+        if is_out_dtype(op):
+            yield in_out_dtype, autocast, context
             return
         if _is_functionalized(op):
             yield op.py_kernels[torch._C.DispatchKey.CompositeExplicitAutograd], autocast, context

@@ -404,3 +404,27 @@ def test_a_region_that_is_compiled_once_is_inlined(strict):
 
     x = torch.randn(3, 4)
     torch.testing.assert_close(torchere.export(twice, (x,), strict=strict)(x), twice(x))
+
+
+WIDER = {
+    "bytes": (torch.ops.aten.mm.default, torch.int8, (5, 3), "_int_mm"),
+    "words": (torch.ops.aten.mm.default, torch.int16, (5, 3), "mm"),
+    "elements": (torch.ops.aten.mul.Tensor, torch.int8, (4, 5), "mul"),
+}
+
+
+@pytest.mark.parametrize("name", WIDER)
+def test_results_of_a_wider_dtype(name):
+    from torch._higher_order_ops.out_dtype import out_dtype
+
+    op, dtype, shape, row = WIDER[name]
+
+    class Wider(nn.Module):
+        def forward(self, x, y):
+            return out_dtype(op, torch.int32, x, y)
+
+    x, y = torch.randint(-128, 127, (4, 5)).to(dtype), torch.randint(-128, 127, shape).to(dtype)
+    exported = export(Wider(), (x, y))
+    assert any(f"aten.{row}." in op for op in ops(walked(exported)))
+    got = torchere.export(exported)(x, y)
+    assert got.dtype == torch.int32 and torch.equal(got, Wider()(x, y))
