@@ -77,6 +77,14 @@ static Constant readText(nb::handle value, const Subject &subject) {
   refuse(subject, "a string that is not UTF-8, which no program takes");
 }
 
+std::optional<std::string> enumText(nb::handle value) {
+  if (PyLong_Check(value.ptr()) || PyUnicode_Check(value.ptr()) ||
+      !nb::isinstance(value, nb::module_::import_("enum").attr("Enum")))
+    return std::nullopt;
+  nb::str type(value.type().attr("__qualname__")), name(value.attr("name"));
+  return fmt::format("{}.{}", type.c_str(), name.c_str());
+}
+
 static Constant readNested(nb::handle value, const Subject &subject, size_t depth) {
   PyObject *object = value.ptr();
   if (value.is_none())
@@ -98,6 +106,8 @@ static Constant readNested(nb::handle value, const Subject &subject, size_t dept
   if (isNumpyScalar(value))
     if (nb::object number = numberOfScalar(value); !number.is_none())
       return readNested(number, subject, depth);
+  if (std::optional<std::string> text = enumText(value))
+    return Constant{*std::move(text)};
   refuse(subject, fmt::format("an input that programs cannot take: got {}, expected a tensor, an array, a "
                               "number, a string or None",
                               Py_TYPE(object)->tp_name));

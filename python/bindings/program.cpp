@@ -1,6 +1,7 @@
 // torchere._core's part for src/program: the builder that a walk over an FX graph fills, and the resulting
 // program.
 #include "bindings/bindings.h"
+#include "bindings/constants.h"
 #include "bindings/program_nodes.h"
 #include "bindings/torch_values.h"
 #include "program/builder.h"
@@ -51,22 +52,16 @@ public:
   void addCall(uint32_t graph, nb::handle node, const std::string &name, std::string_view op,
                std::string_view schema, nb::tuple args, nb::dict kwargs, nb::handle value,
                uint32_t stackTrace, uint32_t moduleStack) {
-    const Op *known = schema.empty() ? nullptr : unwrap(builder.program().ops->intern(op, schema));
-    std::vector<Argument> positional;
-    for (size_t i = 0; i < args.size(); ++i) {
-      bool isNamed = known && i < known->argumentNames.size();
-      positional.push_back(
-          readArgument(graph, args[i], name, isNamed ? known->argumentNames[i] : std::to_string(i)));
-    }
-    std::vector<KeywordArgument> keywords;
-    for (auto [key, argument] : kwargs) {
-      std::string keyword = nb::cast<std::string>(key);
-      Argument read = readArgument(graph, argument, name, keyword);
-      keywords.push_back({std::move(keyword), read});
-    }
-    Type type = unwrap(reader.readType(value, name));
     Label label{name, stackTrace, moduleStack, {}};
-    remember(graph, node, unwrap(graphs.at(graph).call(op, schema, positional, keywords, type, label)));
+    try {
+      readCall(graph, node, op, schema, args, kwargs, value, label);
+    } catch (ErrorException &exception) {
+      Node place;
+      place.label = &label;
+      if (exception.error.where.empty())
+        exception.error.where = builder.program().place(place);
+      throw;
+    }
   }
 
   void addGetAttr(uint32_t graph, nb::handle node, const std::string &name, std::string_view attribute,
@@ -111,7 +106,10 @@ public:
   /// Makes the last input a constant: the value that the program was captured with.
   void setInputConstant(nb::handle value) {
     InputSpec &input = builder.program().inputs.back();
-    input.constant = unwrap(reader.readArgument(value, {}, input.name, "value")).constant();
+    if (std::optional<std::string> text = enumText(value))
+      input.constant = Constant{*std::move(text)};
+    else
+      input.constant = unwrap(reader.readArgument(value, {}, input.name, "value")).constant();
   }
 
   /// Specs come in the order of the main graph's outputs, which must have been set.
@@ -166,6 +164,26 @@ public:
   }
 
 private:
+  void readCall(uint32_t graph, nb::handle node, std::string_view op, std::string_view schema, nb::tuple args,
+                nb::dict kwargs, nb::handle value, const Label &label) {
+    std::string name(label.name);
+    const Op *known = schema.empty() ? nullptr : unwrap(builder.program().ops->intern(op, schema));
+    std::vector<Argument> positional;
+    for (size_t i = 0; i < args.size(); ++i) {
+      bool isNamed = known && i < known->argumentNames.size();
+      positional.push_back(
+          readArgument(graph, args[i], name, isNamed ? known->argumentNames[i] : std::to_string(i)));
+    }
+    std::vector<KeywordArgument> keywords;
+    for (auto [key, argument] : kwargs) {
+      std::string keyword = nb::cast<std::string>(key);
+      Argument read = readArgument(graph, argument, name, keyword);
+      keywords.push_back({std::move(keyword), read});
+    }
+    Type type = unwrap(reader.readType(value, name));
+    remember(graph, node, unwrap(graphs.at(graph).call(op, schema, positional, keywords, type, label)));
+  }
+
   Argument readArgument(uint32_t graph, nb::handle value, const std::string &node, const std::string &name) {
     return unwrap(reader.readArgument(value, nodeMaps.at(graph), node, name));
   }

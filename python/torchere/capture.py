@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -140,7 +141,7 @@ class _Capture:
         self.builder.set_dimension_names(dimension_names)
 
     def add_signature(self) -> None:
-        from torch.export.graph_signature import ConstantArgument, SymIntArgument
+        from torch.export.graph_signature import ConstantArgument, CustomObjArgument, SymIntArgument
 
         signature, builder = self.exported.graph_signature, self.builder
         nodes = self.exported.graph.find_nodes(op="placeholder")
@@ -150,6 +151,8 @@ class _Capture:
             builder.add_input(kind, spec.arg.name, spec.target or "", spec.persistent is not False)
             if isinstance(spec.arg, ConstantArgument):
                 builder.set_input_constant(spec.arg.value)
+            elif isinstance(spec.arg, CustomObjArgument) and kind == _core.InputKind.USER_INPUT:
+                builder.set_input_constant(_enum_member(spec.arg))
             elif isinstance(spec.arg, SymIntArgument):
                 value = fixed_int(values.get(spec.arg.name))
                 if value is not None:  # calls are to be checked for it
@@ -210,6 +213,18 @@ class _Capture:
                 positional = children_of(entry.signature.in_spec)[0].num_children
                 return list(names)[:positional]
         return []
+
+
+def _enum_member(argument: Any) -> enum.Enum:
+    """The value of an argument that torch.export takes for an object of a class."""
+    value = getattr(argument, "fake_val", None)
+    if not isinstance(value, enum.Enum):
+        raise UnimplementedError(
+            f"[export] input {argument.name!r} cannot be an argument: got an object of {argument.class_fqn}, "
+            "expected tensors, numbers, strings, None and members of an Enum",
+            advice="make it an attribute of the module, or pass what the program reads of it",
+        )
+    return value
 
 
 def _kind(tensor: Any) -> str:

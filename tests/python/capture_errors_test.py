@@ -118,3 +118,13 @@ def test_a_weight_without_plain_memory(weight, kind):
     ) as error:
         torchere.export(Holder(), torch.ones(3))
     assert "to_dense()" in error.value.advice
+
+
+def test_a_dtype_that_no_program_has():
+    with pytest.raises(
+        UnimplementedError, match=r"argument 'dtype' cannot be captured: got torch.qint8"
+    ) as error:
+        torchere.export(
+            lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8).dequantize(), torch.ones(3)
+        )
+    assert error.value.where.startswith("capture_errors_test.py:")

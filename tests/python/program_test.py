@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import enum
 import os
 import subprocess
 import sys
@@ -397,3 +398,34 @@ def test_a_saved_program_needs_no_torch(tmp_path):
     environment = os.environ | {"PYTHONPATH": str(packages)}
     result = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert result.stdout.strip() == "[[2.0, 2.0, 2.0], [2.0, 2.0, 2.0]] net", result.stderr
+
+
+class Mode(enum.Enum):
+    PLUS = 1
+    MINUS = 2
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class ByMode(nn.Module):
+    def forward(self, x, mode, *, level):
+        return (x + 1 if mode is Mode.PLUS else x - 1) * level
+
+
+def test_members_of_an_enum_are_constants(tmp_path):
+    x = torch.randn(3)
+    exported = torchere.export(ByMode(), (x, Mode.MINUS), {"level": Level.HIGH})
+    exported.save(tmp_path / "program")
+    for program in (exported, torchere.load(tmp_path / "program")):
+        assert "    mode = 'Mode.MINUS'\n    level = 2\n" in str(program.signature())
+        check(program(x, Mode.MINUS, level=Level.HIGH), (x - 1) * 2)
+        check(program(x), (x - 1) * 2)
+        with pytest.raises(
+            InvalidArgumentError, match=r"^\[mode\] wrong constant: got 'Mode.PLUS', expected"
+        ):
+            program(x, Mode.PLUS, level=Level.HIGH)
+        with pytest.raises(InvalidArgumentError, match=r"^\[level\] wrong constant: got 1, expected 2"):
+            program(x, Mode.MINUS, level=Level.LOW)
