@@ -88,6 +88,22 @@ private:
     return {};
   }
 
+  /// torch.export.save puts all of its file below one folder.
+  Status checkIsNotTorchs() const {
+    if (files.has(functionFolder))
+      return {};
+    auto entries = files.list("");
+    bool isTorchs = entries && std::ranges::any_of(*entries, [&](const FolderEntry &entry) {
+                      return (entry.isFolder && files.has(entry.name + "/archive_format")) ||
+                             entry.name == "serialized_exported_program.json"; // up to torch 2.6
+                    });
+    if (!isTorchs)
+      return {};
+    return invalidArgument("[{}] is a file of torch.export.save: expected a saved program, "
+                           "as torchere.export(torch.export.load(path)).save(...) writes",
+                           files.path().string());
+  }
+
   /// As listed in the manifest; without one, every NAME.meta, "forward" first.
   Result<std::vector<std::string>> functionNames() const {
     if (manifest) {
@@ -95,6 +111,7 @@ private:
         TORCHERE_TRY(checkFunctionName(name));
       return manifest->functions;
     }
+    TORCHERE_TRY(checkIsNotTorchs());
     if (!files.has(functionFolder))
       return systemError(files.path() / functionFolder, "is no saved program's directory", ENOENT);
     TORCHERE_ASSIGN(std::vector<FolderEntry> entries, files.list(functionFolder));

@@ -37,11 +37,19 @@ static std::optional<int64_t> asInteger(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
+/// An int, whether or not 64 bits hold it.
+static bool isInteger(std::string_view text) {
+  text.remove_prefix(text.starts_with('-'));
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 Status RunInputs::set(const EntryInput &input, const std::string &text) {
   if (std::optional<int64_t> integer = asInteger(text); integer && input.isSymInt) {
     list[static_cast<size_t>(input.position)] = program::Constant{*integer};
     return {};
   }
+  if (input.isSymInt && isInteger(text))
+    return invalidArgument("[{}] wrong value: got {}, expected an int of 64 bits", input.name, text);
   // Raw bytes carry no dtype: the program's is used.
   bool isRaw = dtypeInfo(input.type.dtype).descr.starts_with("|V");
   TORCHERE_ASSIGN(

@@ -16,7 +16,7 @@ std::string_view describe(const Argument &argument) {
   struct Describe {
     std::string_view operator()(std::monostate) { return "None"; }
     std::string_view operator()(mlir::Value) { return "a tensor"; }
-    std::string_view operator()(const Dim &) { return "a size known only at run time"; }
+    std::string_view operator()(const Dim &) { return "a number known only at run time"; }
     std::string_view operator()(int64_t) { return "an int"; }
     std::string_view operator()(double) { return "a float"; }
     std::string_view operator()(bool) { return "a bool"; }
@@ -145,6 +145,12 @@ Argument toArgument(const schema::DefaultValue &value) {
 
 Status check(const Schema &schema, const schema::Argument &formal, Argument &argument) {
   auto mismatch = [&](const Argument &got, std::string_view expected) {
+    if (got.as<Dim>())
+      return fail(ErrorCode::Unimplemented,
+                  "[{}] argument '{}' cannot change from call to call: got a number known only at run time, "
+                  "expected {} (an int of the call that dynamic_shapes leaves out is one: export a program "
+                  "for each value)",
+                  schema.name, formal.name, expected);
     return invalidArgument("[{}] argument '{}' has the wrong type: got {}, expected {}", schema.name,
                            formal.name, describe(got), expected);
   };

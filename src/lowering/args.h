@@ -19,7 +19,7 @@ namespace torchere::lowering {
 class Args {
 public:
   /// Checks given arguments against the schema. The error names the argument: one that the row does not know,
-  /// one that is missing, one of another type ("got a size known only at run time, expected a constant int").
+  /// one that is missing, one of another type ("got a tensor, expected a constant int").
   static Result<Args> bind(const schema::Schema &schema, std::vector<GivenArgument> given);
 
   bool isNone(std::string_view name) const { return get(name).isNone(); }

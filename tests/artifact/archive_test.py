@@ -314,6 +314,13 @@ def test_hostile_files(kind, tmp_path):
     assert str(tmp_path / "bad.torchere") in str(raised.value)
 
 
+def test_a_file_of_torch_is_named_as_one(tmp_path):
+    torch = pytest.importorskip("torch")
+    torch.export.save(torch.export.export(torch.nn.Linear(2, 3), (torch.ones(4, 2),)), tmp_path / "a.pt2")
+    with pytest.raises(Error, match=r"a.pt2\] is a file of torch.export.save: expected a saved program, as"):
+        torchere.load(tmp_path / "a.pt2")
+
+
 def test_every_cut_is_noticed(archive, tmp_path):
     data = archive.read_bytes()
     cut = tmp_path / "cut.torchere"

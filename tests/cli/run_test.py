@@ -191,6 +191,9 @@ def test_state_ints_and_raw_bytes(run, tmp_path):
     shapes = {"x": None, "n": torch.export.Dim.DYNAMIC, "mode": None}
     package.export(Scaled(), (x, 5, "mean"), dynamic_shapes=shapes).save(tmp_path / "p")
     np.save(tmp_path / "x.npy", x.view(torch.int16).numpy().view("V2"))
+    long = str(1 << 63)
+    code, _, error = run(tmp_path / "p", "--input", tmp_path / "x.npy", "--input", f"n={long}")
+    assert code == 1 and f"[n] wrong value: got {long}, expected an int of 64 bits" in error
     arguments = [tmp_path / "p", "--input", tmp_path / "x.npy", "--input", "n=7"]
     for _ in range(2):  # each run starts from the saved state
         code, out, error = run(*arguments, "--output", tmp_path / "y.npy")

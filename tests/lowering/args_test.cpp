@@ -59,8 +59,10 @@ TEST(Args, NamesTheArgumentThatIsWrong) {
             "[aten.f.default] missing argument 'dim': expected a constant int");
   EXPECT_EQ(
       bound(schema, {{"dim", {Dim::expression(0)}}}).error().message,
-      "[aten.f.default] argument 'dim' has the wrong type: got a size known only at run time, expected a "
-      "constant int");
+      "[aten.f.default] argument 'dim' cannot change from call to call: got a number known only at run time, "
+      "expected a constant int (an int of the call that dynamic_shapes leaves out is one: export a program "
+      "for "
+      "each value)");
   EXPECT_EQ(bound(schema, {{"dim", {int64_t{0}}}, {"mode", {2.0}}}).error().message,
             "[aten.f.default] argument 'mode' has the wrong type: got a float, expected a string");
   EXPECT_EQ(bound(schema, {{"dim", {int64_t{0}}}, {"axis", {int64_t{1}}}}).error().message,

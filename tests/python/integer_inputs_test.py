@@ -9,7 +9,7 @@ import torch
 from torch.export import Dim
 
 import torchere
-from torchere.errors import InvalidArgumentError
+from torchere.errors import InvalidArgumentError, UnimplementedError
 
 X = torch.arange(10.0)
 
@@ -188,3 +188,23 @@ def test_an_int_that_became_a_constant_is_used_and_returned():
 
     got = exported(function, i=1)(X, 1)
     assert torch.equal(got[0], X) and got[1:] == (1, 2)
+
+
+CONSTANTS = {
+    "a step": (lambda x, i: x[::i], r"^\[aten.slice.Tensor\] argument 'step'"),
+    "a padding": (
+        lambda x, i: torch.nn.functional.conv1d(x.reshape(1, 1, 10), torch.ones(1, 1, 2), padding=i),
+        r"^\[aten.conv1d.default\] argument 'padding'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_an_int_that_has_to_be_a_constant_is_told(name):
+    function, start = CONSTANTS[name]
+    with pytest.raises(
+        UnimplementedError, match=start + " cannot change from call to call: .*dynamic_shapes"
+    ):
+        exported(function, i=3)
+    program = torchere.export(Model(function), (X, 3))
+    torch.testing.assert_close(program(X, 3), function(X, 3))
