@@ -44,8 +44,9 @@ const Weight *findWeight(const Program &program, const InputSpec &input) {
   return found == program.constants.end() ? nullptr : &found->second;
 }
 
-/// For each placeholder the one that has the same memory: of names of one tensor (tied weights, a buffer that
-/// was captured as a constant as well) the first that is a parameter or a buffer.
+/// For each placeholder the one that has the same memory, in the same order: of names of one tensor (tied
+/// weights, a buffer that was captured as a constant as well, a view of all of one in other sizes) the first
+/// that is a parameter or a buffer.
 std::vector<NodeId> findTies(const Program &program) {
   std::vector<NodeId> ties(program.inputs.size());
   std::iota(ties.begin(), ties.end(), 0);
@@ -55,9 +56,12 @@ std::vector<NodeId> findTies(const Program &program) {
   for (bool wantsState : {true, false})
     for (NodeId i = 0; i < ties.size(); ++i) {
       const Weight *weight = findWeight(program, program.inputs[i]);
-      if (isState(program.inputs[i]) == wantsState && weight && weight->elementCount() > 0)
-        ties[i] = first.try_emplace({placeOf(*weight), weight->dtype, weight->shape, weight->strides}, i)
-                      .first->second;
+      if (isState(program.inputs[i]) != wantsState || !weight || weight->elementCount() == 0)
+        continue;
+      View view = {placeOf(*weight), weight->dtype, weight->shape, weight->strides};
+      if (weight->isContiguous())
+        view = {placeOf(*weight), weight->dtype, {weight->elementCount()}, {1}};
+      ties[i] = first.try_emplace(std::move(view), i).first->second;
     }
   return ties;
 }
@@ -90,7 +94,7 @@ private:
   Status collectMutations() {
     for (NodeId i = 0; i < program.inputs.size(); ++i) {
       const InputSpec &input = program.inputs[i];
-      std::optional<NodeId> value = rewriters.front().newValueOf(ties[i]);
+      std::optional<NodeId> value = rewriters.front().newValueOf(i);
       if (!value || (ties[i] != i && !isState(input))) // a state is written under each of its names
         continue;
       TORCHERE_TRY(checkSeparate(i));
@@ -120,12 +124,14 @@ private:
     auto [begin, end] = extentOf(*weight);
     for (NodeId i : byStorage[memoryOf(*weight->storage)]) {
       auto [otherBegin, otherEnd] = extentOf(*findWeight(program, program.inputs[i]));
-      if (ties[i] != ties[writtenInput] && begin < otherEnd && otherBegin < end)
-        return fail(
-            ErrorCode::Unimplemented,
-            "[{}] is written and shares memory with '{}': expected weights of their own memory, or of "
-            "all of one",
-            program.inputs[writtenInput].target, program.inputs[i].target);
+      if (ties[i] == ties[writtenInput] || begin >= otherEnd || otherBegin >= end)
+        continue;
+      return tl::unexpected(
+          Error{ErrorCode::Unimplemented,
+                fmt::format("[{}] is written and shares memory with '{}': expected weights of their own "
+                            "memory, or of all of one in its order",
+                            program.inputs[writtenInput].target, program.inputs[i].target),
+                rewriters.front().placeOfWrite(writtenInput)});
     }
     return {};
   }

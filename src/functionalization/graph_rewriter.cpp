@@ -21,10 +21,8 @@ Status GraphRewriter::run() {
   for (; id < graph.nodes.size() && graph.nodes[id].kind == NodeKind::Placeholder; ++id)
     addPlaceholder(id, graph.nodes[id]);
   for (NodeId tied = 0; tied < ties.size(); ++tied)
-    if (ties[tied] != tied && inputs[tied] && inputs[ties[tied]]) {
-      AliasId memory = *inputs[ties[tied]];
-      tensors[values[tied].index] = aliases.addView(memory, {}, aliases.read(memory));
-    }
+    if (ties[tied] != tied && inputs[tied] && inputs[ties[tied]])
+      tie(tied, *inputs[ties[tied]]);
   for (; id < graph.nodes.size(); ++id) {
     const Node &node = graph.nodes[id];
     emitter.setOrigin(node);
@@ -49,11 +47,28 @@ void GraphRewriter::addPlaceholder(NodeId id, const Node &node) {
   bindNew(id, *inputs.back());
 }
 
+/// One of other sizes is read as it came until the memory is written.
+void GraphRewriter::tie(NodeId placeholder, AliasId memory) {
+  AliasId own = *inputs[placeholder];
+  std::span<const SymInt> shape = aliases.type(own).shape;
+  bool isSame = std::ranges::equal(shape, aliases.type(memory).shape);
+  NodeId value = isSame ? aliases.read(memory) : aliases.anyValue(own);
+  ViewStep step;
+  if (!isSame)
+    step = stepOf("aten.view.default", {reference(value), emitter.sizes(value)});
+  inputs[placeholder] = tensors[values[placeholder].index] = aliases.addView(memory, step, value);
+}
+
 std::optional<NodeId> GraphRewriter::newValueOf(NodeId placeholder) {
-  const std::optional<AliasId> &memory = inputs[placeholder];
-  if (!memory || !aliases.isWritten(*memory))
+  const std::optional<AliasId> &input = inputs[placeholder];
+  if (!input || !aliases.isWritten(aliases.memoryOf(*input)))
     return std::nullopt;
-  return aliases.read(*memory);
+  return aliases.read(*input);
+}
+
+std::string GraphRewriter::placeOfWrite(NodeId placeholder) const {
+  auto found = firstWrites.find(aliases.memoryOf(*inputs[placeholder]));
+  return found == firstWrites.end() ? "" : program.place(*found->second);
 }
 
 const OpRule &GraphRewriter::ruleFor(const Op &op) {
@@ -393,6 +408,7 @@ Status GraphRewriter::write(AliasId alias, NodeId value, const Node &node) {
                 "[{}] writes to an input of the graph '{}': expected a graph that is called to write to "
                 "tensors of its own",
                 node.op(), graph.name);
+  firstWrites.try_emplace(aliases.memoryOf(alias), &node);
   return aliases.write(alias, value, node.op());
 }
 

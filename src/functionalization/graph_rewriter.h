@@ -21,7 +21,8 @@ struct NodeValue {
 
 class GraphRewriter {
 public:
-  /// `ties` gives for each placeholder the one whose memory it has: mostly itself.
+  /// `ties` gives for each placeholder the one whose memory it has, in other sizes or the same: mostly
+  /// itself.
   GraphRewriter(program::Program &program, const program::Graph &graph,
                 std::vector<program::NodeId> ties = {});
 
@@ -33,6 +34,8 @@ public:
   program::Argument mapArgument(const program::Argument &argument);
   /// The last value of a placeholder's memory, if it was written.
   std::optional<program::NodeId> newValueOf(program::NodeId placeholder);
+  /// Where that memory was written first; empty where the line is not known.
+  std::string placeOfWrite(program::NodeId placeholder) const;
 
   // Rewrites; op_rule.h finds them by the op's name.
   Status takeReshape(program::NodeId id, const program::Node &node);
@@ -72,6 +75,7 @@ private:
   Status rewrite(program::NodeId id, const program::Node &node);
   const OpRule &ruleFor(const program::Op &op);
   void addPlaceholder(program::NodeId id, const program::Node &node);
+  void tie(program::NodeId placeholder, AliasId memory);
   Status keep(program::NodeId id, const program::Node &node);
   Status keepView(program::NodeId id, const program::Node &node, size_t viewed);
   Status writeInPlace(program::NodeId id, const program::Node &node, const std::string &functional);
@@ -119,6 +123,7 @@ private:
   std::vector<ListValue> lists;
   std::vector<std::optional<AliasId>> inputs; ///< by placeholder: the tensor that it came with
   AliasId inputCount = 0;                     ///< aliases below are inputs
+  std::unordered_map<AliasId, const program::Node *> firstWrites; ///< by memory
   std::unordered_map<const program::Op *, OpRule> rules;
 };
 

@@ -199,7 +199,8 @@ TEST(Functionalize, RefusesWeightsThatOverlap) {
   Program program = maker.finish({reference(first)});
   EXPECT_EQ(
       functionalize(program).error().text(),
-      "[b] is written and shares memory with 'c': expected weights of their own memory, or of all of one");
+      "[b] is written and shares memory with 'c': expected weights of their own memory, or of all of one "
+      "in its order");
 }
 
 TEST(Functionalize, RemovesDropoutInEval) {

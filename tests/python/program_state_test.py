@@ -268,3 +268,35 @@ def test_an_embedding_bounds_its_rows():
     for rows in (torch.tensor([1, 3]), torch.tensor([0, 3])):
         torch.testing.assert_close(program(rows), module(rows))
         torch.testing.assert_close(program.state_dict()["weight"], module.weight.detach())
+
+
+class Viewed(nn.Module):
+    """With a buffer that is a view of all of another one, in other sizes."""
+
+    def __init__(self, written):
+        super().__init__()
+        self.register_buffer("whole", torch.arange(4.0))
+        self.register_buffer("square", self.whole.view(2, 2))
+        self.register_buffer("column", self.square.view(4, 1))
+        self.written = written
+
+    def forward(self, x):
+        before = self.square * x
+        getattr(self, self.written)[1:].add_(1)
+        return before, self.whole * x, self.square[0] + x, self.column.sum()
+
+
+@pytest.mark.parametrize("written", ["whole", "square", "column"])
+def test_buffers_that_are_views_of_all_of_one_change_together(written, tmp_path):
+    program, module, x = torchere.export(Viewed(written), (torch.ones(1),)), Viewed(written), torch.ones(1)
+    program.save(tmp_path / "saved")
+    loaded, again = torchere.load(tmp_path / "saved"), Viewed(written)
+    for _ in range(3):
+        torch.testing.assert_close(program(x), module(x))
+        torch.testing.assert_close(loaded(x), again(x))
+    torch.testing.assert_close(program.state_dict(), dict(module.state_dict()))
+    program.load_state_dict({name: value * 2 for name, value in module.state_dict().items()})
+    module.whole.mul_(2)
+    torch.testing.assert_close(program(x), module(x))
+    program.reset()
+    torch.testing.assert_close(program(x), Viewed(written)(x))
