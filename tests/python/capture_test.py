@@ -195,15 +195,15 @@ def test_arguments_that_no_program_holds_are_named():
     node.args = (node.args[0], 1 << 70)
     with pytest.raises(InvalidArgumentError) as error:
         capture(exported)
-    assert str(error.value) == (
+    assert str(error.value).startswith(
         "[mul] an integer of more than 64 bits: got 1180591620717411303424, expected at most "
-        "9223372036854775807"
+        "9223372036854775807; at capture_test.py:"
     )
     node.args = (node.args[0], slice(1, 2))
     with pytest.raises(UnimplementedError) as error:
         capture(exported)
-    assert str(error.value) == (
-        "[mul] argument 'other' cannot be captured: got slice(1, 2, None) of type slice"
+    assert str(error.value).startswith(
+        "[mul] argument 'other' cannot be captured: got slice(1, 2, None) of type slice; at capture_test.py:"
     )
 
 
@@ -212,7 +212,9 @@ def test_unknown_element_types_are_named():
     node = next(node for node in exported.graph.nodes if node.op == "call_function")
     with node.meta["val"].fake_mode:
         node.meta["val"] = torch.empty(3, dtype=torch.bits8)
-    with pytest.raises(UnimplementedError, match=r"^\[mul\] unknown element type: got torch.bits8$"):
+    with pytest.raises(
+        UnimplementedError, match=r"^\[mul\] unknown element type: got torch.bits8; at capture_test.py:"
+    ):
         capture(exported)
 
 
