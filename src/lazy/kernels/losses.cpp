@@ -4,8 +4,8 @@
 #include "lazy/native_functions.h"
 #include "lazy/recorder.h"
 
-#include <ATen/core/Reduction.h>
 #include <ATen/TensorUtils.h>
+#include <ATen/core/Reduction.h>
 #include <ATen/native/UpSample.h>
 #include <ATen/ops/_conj_physical.h>
 #include <ATen/ops/abs.h>
