@@ -26,21 +26,21 @@ mlir::Value overRows(Context &cx, mlir::Value vector, mlir::Value like) {
 }
 
 struct Bags {
-  mlir::Value rows;      ///< [indices, width], as they count: weighted, in the type to compute in
-  mlir::Value isCounted; ///< bools [indices]: not padding
-  mlir::Value bags;      ///< [indices], i64
-  mlir::Value sizes;     ///< [bags], i64, without padding
-  Dim count;             ///< of bags
+  mlir::Value rows;    ///< [indices, width], as they count: weighted, in the type to compute in
+  mlir::Value bags;    ///< [indices], i64
+  mlir::Value counted; ///< the same; of padding none, the number behind the last bag
+  mlir::Value sizes;   ///< [bags], i64, without padding
+  Dim count;           ///< of bags
 };
 
-/// The row of the table that counts as padding, as a 0-d tensor: of the overload without a default, -1 means
-/// the last row, and None that there is none.
+/// The row of the table that counts as padding, as a 0-d tensor; none if there is none. Of the overload
+/// without a default, -1 means the last row, and None that there is none.
 mlir::Value paddingRow(Context &cx, const Args &args, mlir::Value weight, DType dtype) {
   int64_t row = args.optionalInteger("padding_idx").value_or(-1);
+  if (row >= 0)
+    return cx.constant(row, dtype);
   bool countsFromEnd = cx.opName() == "aten.embedding_bag.padding_idx" && !args.isNone("padding_idx");
-  if (row < 0 && countsFromEnd)
-    return cx.sizeTensor(cx.add(cx.size(weight, 0), row), dtype);
-  return cx.constant(row, dtype);
+  return countsFromEnd ? cx.sizeTensor(cx.add(cx.size(weight, 0), row), dtype) : mlir::Value();
 }
 
 Bags gatherBags(Context &cx, const Args &args) {
@@ -54,18 +54,20 @@ Bags gatherBags(Context &cx, const Args &args) {
   if (auto factors = args.optionalTensor("per_sample_weights"))
     bags.rows =
         cx.elementwise<stablehlo::MulOp>({bags.rows, overRows(cx, cx.convert(*factors, compute), bags.rows)});
-  mlir::Value padding = paddingRow(cx, args, weight, Context::dtype(indices));
-  bags.isCounted = cx.compare(Direction::NE, indices, cx.broadcastTo(padding, cx.shape(indices)));
-  bags.sizes = foldBags<stablehlo::AddOp>(cx, cx.convert(bags.isCounted, DType::I64), bags.bags,
+  bags.counted = bags.bags;
+  if (mlir::Value padding = paddingRow(cx, args, weight, Context::dtype(indices))) {
+    mlir::Value isCounted = cx.compare(Direction::NE, indices, cx.broadcastTo(padding, cx.shape(indices)));
+    mlir::Value none = cx.broadcastTo(cx.sizeTensor(bags.count), cx.shape(bags.bags));
+    bags.counted = cx.select(isCounted, bags.bags, none);
+  }
+  bags.sizes = foldBags<stablehlo::AddOp>(cx, cx.fullLike(int64_t{1}, bags.bags), bags.counted,
                                           cx.constant(int64_t{0}, DType::I64), bags.count);
   return bags;
 }
 
 mlir::Value sumOfBags(Context &cx, const Bags &bags) {
   mlir::Value zero = cx.constant(0.0, Context::dtype(bags.rows));
-  mlir::Value counted = cx.select(overRows(cx, bags.isCounted, bags.rows), bags.rows,
-                                  cx.broadcastTo(zero, cx.shape(bags.rows)));
-  return foldBags<stablehlo::AddOp>(cx, counted, bags.bags, zero, bags.count);
+  return foldBags<stablehlo::AddOp>(cx, bags.rows, bags.counted, zero, bags.count);
 }
 
 mlir::Value meanOfBags(Context &cx, const Bags &bags) {
@@ -83,19 +85,16 @@ struct Extremes {
 
 Extremes maximumOfBags(Context &cx, const Bags &bags, mlir::Value indices) {
   mlir::Value lowest = cx.lowest(Context::elementType(bags.rows));
-  mlir::Value isCounted = overRows(cx, bags.isCounted, bags.rows);
-  mlir::Value counted = cx.select(isCounted, bags.rows, cx.broadcastTo(lowest, cx.shape(bags.rows)));
-  mlir::Value highest = foldBags<stablehlo::MaxOp>(cx, counted, bags.bags, lowest, bags.count);
+  mlir::Value highest = foldBags<stablehlo::MaxOp>(cx, bags.rows, bags.counted, lowest, bags.count);
   mlir::Value isEmpty =
       overRows(cx, cx.compare(Direction::EQ, bags.sizes, cx.fullLike(int64_t{0}, bags.sizes)), highest);
   // The first place in the bag where the maximum stands.
   mlir::Value own = gatherSlices(cx, highest, slicesAlong(cx, bags.bags, 0));
-  mlir::Value isHighest =
-      cx.elementwise<stablehlo::AndOp>({isCounted, cx.compare(Direction::EQ, bags.rows, own)});
+  mlir::Value isHighest = cx.compare(Direction::EQ, bags.rows, own);
   mlir::Value places = cx.iota(cx.shape(bags.rows), DType::I64, 0);
   mlir::Value none = cx.highest(Context::elementType(places));
   mlir::Value candidates = cx.select(isHighest, places, cx.broadcastTo(none, cx.shape(places)));
-  mlir::Value first = foldBags<stablehlo::MinOp>(cx, candidates, bags.bags, none, bags.count);
+  mlir::Value first = foldBags<stablehlo::MinOp>(cx, candidates, bags.counted, none, bags.count);
   mlir::Value zero = cx.fullLike(int64_t{0}, first);
   mlir::Value row = zero;
   if (!cx.size(indices, 0).is(0))
