@@ -2,14 +2,16 @@
 
     python bench/torch_programs_bench.py [--only REGEX] [--rounds 5] [--seconds 0.1] [--threads 2]
 
-Gradients, norms and losses of rows, elementwise ops, scans and moves. Both take turns in one process, and a
-ratio is that of the medians of one round. "error" is the largest difference from eager's results over the
-largest of these.
+Gradients, norms and losses of rows, elementwise ops, scans and moves; products with one vector, windows,
+searches, scatters and volumes. Both take turns in one process, and a ratio is that of the medians of one
+round. "error" is the largest difference from eager's results over the largest of these; of what is drawn it
+says nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import re
 import statistics
 import time
@@ -131,6 +133,42 @@ def elementwise() -> Programs:
     return programs
 
 
+def others() -> Programs:
+    """Products with one vector, windows, searches and what is drawn, scatters, volumes, narrow floats."""
+    matrix, vector, square = drawn(500, 600), drawn(500), drawn(1000, 1000)
+    signals, volume = drawn(8, 32, 500), drawn(1, 64, 8, 16, 16)
+    row, values = drawn(20000).sort().values, drawn(20000)
+    draw = functools.partial(torch.multinomial, num_samples=1000, replacement=True)
+    index = torch.randint(0, 1000, (5000,))
+    bags = torch.randint(0, 10000, (4000,)), drawn(10000, 64), torch.arange(0, 4000, 20)
+
+    def transposed(padding: int) -> Callable[..., Any]:
+        return lambda x, w: functional.conv_transpose3d(x, w, stride=2, padding=padding)
+
+    return {
+        "transposed matrix, vector": (lambda a, v: a.t() @ v, (matrix, vector)),
+        "transposed matrix of 1000": (lambda a, v: a.t() @ v, (square, drawn(1000))),
+        "bytes, vector": (lambda a, v: v @ a, ((matrix * 9).char(), (vector * 9).char())),
+        "products of f64, vectors": (torch.bmm, (drawn(8, 100, 200).double(), drawn(8, 200, 1).double())),
+        "windows of 7": (lambda x: functional.max_pool1d(x, 7, 1, 3), (signals,)),
+        "windows of 25": (lambda x: functional.max_pool1d(x, 25, 1, 12), (signals,)),
+        "running largest": (lambda x: x.cummax(2), (drawn(16, 128, 300),)),
+        "search": (torch.searchsorted, (row, values)),
+        "search in 8 rows": (
+            torch.searchsorted,
+            (drawn(8, 4000).sort().values, drawn(8, 4000)),
+        ),
+        "is in": (torch.isin, (torch.randint(0, 100000, (20000,)), torch.randint(0, 100000, (2000,)))),
+        "bags of embeddings": (lambda i, w, first: functional.embedding_bag(i, w, first), bags),
+        "draws of many": (draw, (torch.rand(16, 2000),)),
+        "columns added": (lambda x, i, y: x.index_add(1, i, y), (drawn(64, 1000), index, drawn(64, 5000))),
+        "transposed volume, 2": (transposed(0), (volume, drawn(64, 32, 2, 2, 2))),
+        "transposed volume, 4": (transposed(1), (volume, drawn(64, 32, 4, 4, 4))),
+        "to f8": (lambda x: x.to(torch.float8_e4m3fn), (drawn(300, 400),)),
+        "from f8": (lambda x: x.float(), (drawn(300, 400).to(torch.float8_e4m3fn),)),
+    }
+
+
 class Program(torch.nn.Module):
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__()
@@ -170,7 +208,7 @@ def main() -> None:
     torch.manual_seed(0)
     torch.set_num_threads(options.threads)
     middles = []
-    for name, (function, args) in (gradients() | rows() | elementwise()).items():
+    for name, (function, args) in (gradients() | rows() | elementwise() | others()).items():
         if not re.search(options.only, name):
             continue
 
