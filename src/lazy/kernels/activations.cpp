@@ -1,5 +1,6 @@
 // Activations and their gradients that have no row in the op table, as the ops that torch.export makes of
 // them. Half precision is computed in float32 and rounded once, as on the CPU.
+#include "lazy/half_precision.h"
 #include "lazy/native_functions.h"
 #include "lazy/recorder.h"
 
@@ -33,10 +34,6 @@
 #include <limits>
 
 namespace torchere::lazy {
-
-static at::Tensor widened(const at::Tensor &tensor) {
-  return at::isReducedFloatingType(tensor.scalar_type()) ? tensor.to(at::kFloat) : tensor;
-}
 
 /// Whether elements are in [-bound, bound].
 static at::Tensor isWithin(const at::Tensor &tensor, const at::Scalar &bound) {

@@ -1,5 +1,6 @@
 // Losses, products of vectors and interpolation whose calls have no row in the op table, as ops that have
 // one. Half precision is computed in float32 and rounded once, as on the CPU.
+#include "lazy/half_precision.h"
 #include "lazy/in_front.h"
 #include "lazy/native_functions.h"
 #include "lazy/recorder.h"
@@ -34,10 +35,6 @@
 #include <limits>
 
 namespace torchere::lazy {
-
-static at::Tensor wide(const at::Tensor &tensor) {
-  return at::isReducedFloatingType(tensor.scalar_type()) ? tensor.to(at::kFloat) : tensor;
-}
 
 static void checkVectors(const char *name, const at::Tensor &self, const at::Tensor &other) {
   TORCH_CHECK(self.dim() == 1 && other.dim() == 1, "1D tensors expected, but got ", self.dim(), "D and ",
@@ -81,12 +78,12 @@ static at::Tensor timesLog(const at::Tensor &x, const at::Tensor &y, const at::T
 
 at::Tensor xlogy_Tensor(const at::Tensor &self, const at::Tensor &other) {
   TORCH_LAZY_COUNTER("xla::xlogy", 1);
-  return timesLog(self, other, at::log(wide(other)));
+  return timesLog(self, other, at::log(widened(other)));
 }
 
 at::Tensor special_xlog1py(const at::Tensor &self, const at::Tensor &other) {
   TORCH_LAZY_COUNTER("xla::special_xlog1py", 1);
-  return timesLog(self, other, at::log1p(wide(other)));
+  return timesLog(self, other, at::log1p(widened(other)));
 }
 
 static at::Tensor reduced(const at::Tensor &loss, int64_t reduction, at::ScalarType dtype) {
@@ -98,7 +95,7 @@ static at::Tensor reduced(const at::Tensor &loss, int64_t reduction, at::ScalarT
 at::Tensor smooth_l1_loss(const at::Tensor &self, const at::Tensor &target, int64_t reduction, double beta) {
   TORCH_LAZY_COUNTER("xla::smooth_l1_loss", 1);
   TORCH_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
-  at::Tensor distance = at::abs(at::sub(wide(self), wide(target)));
+  at::Tensor distance = at::abs(at::sub(widened(self), widened(target)));
   at::Tensor loss = distance;
   if (beta > 0)
     loss = at::where(at::lt(distance, beta), at::div(at::mul(at::square(distance), 0.5), beta),
@@ -109,7 +106,7 @@ at::Tensor smooth_l1_loss(const at::Tensor &self, const at::Tensor &target, int6
 at::Tensor huber_loss(const at::Tensor &self, const at::Tensor &target, int64_t reduction, double delta) {
   TORCH_LAZY_COUNTER("xla::huber_loss", 1);
   TORCH_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
-  at::Tensor distance = at::abs(at::sub(wide(self), wide(target)));
+  at::Tensor distance = at::abs(at::sub(widened(self), widened(target)));
   at::Tensor loss = at::where(at::lt(distance, delta), at::mul(at::square(distance), 0.5),
                               at::mul(at::sub(distance, 0.5 * delta), delta));
   return reduced(loss, reduction, at::result_type(self, target));
@@ -118,7 +115,7 @@ at::Tensor huber_loss(const at::Tensor &self, const at::Tensor &target, int64_t 
 /// The gradient of a loss that is linear from `bound` on, where it is `outer`; within it is `x * inner`.
 static at::Tensor gradientOf(const at::Tensor &gradient, const at::Tensor &self, const at::Tensor &target,
                              int64_t reduction, double bound, double outer, double inner) {
-  at::Tensor x = at::sub(wide(self), wide(target)), given = wide(gradient);
+  at::Tensor x = at::sub(widened(self), widened(target)), given = widened(gradient);
   if (reduction == at::Reduction::Mean)
     given = at::div(given, static_cast<double>(x.numel()));
   at::Tensor above = at::mul(given, outer);
@@ -164,18 +161,27 @@ static at::Tensor upsampled(const Op &op, const at::Tensor &self, at::IntArrayRe
   return recorder.tensor([&] { return onMeta(self).new_empty(sizes); });
 }
 
+/// What cannot be recorded, which the counter does not count, is for the kernel that would be without this
+/// one.
+template <class Other>
+static at::Tensor upsampledOr(const Op &op, const char *counter, const at::Tensor &self, at::IntArrayRef size,
+                              bool alignCorners, std::optional<double> height, std::optional<double> width) {
+  at::Tensor result = upsampled(op, self, size, alignCorners, height, width);
+  if (result.defined()) {
+    TORCH_LAZY_COUNTER(counter, 1); // one of each instance
+    return result;
+  }
+  return OtherKernel<Other>::call(self.key_set(), self, c10::fromIntArrayRefSlow(size), alignCorners, height,
+                                  width);
+}
+
 at::Tensor upsample_bilinear2d(const at::Tensor &self, at::IntArrayRef size, bool alignCorners,
                                std::optional<double> height, std::optional<double> width) {
   static constexpr Op op = {"aten.upsample_bilinear2d.vec",
                             "aten::upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, "
                             "bool align_corners, float[]? scale_factors) -> Tensor"};
-  at::Tensor result = upsampled(op, self, size, alignCorners, height, width);
-  if (result.defined()) {
-    TORCH_LAZY_COUNTER("xla::upsample_bilinear2d", 1);
-    return result;
-  }
-  return OtherKernel<at::_ops::upsample_bilinear2d>::call(
-      self.key_set(), self, c10::fromIntArrayRefSlow(size), alignCorners, height, width);
+  return upsampledOr<at::_ops::upsample_bilinear2d>(op, "xla::upsample_bilinear2d", self, size, alignCorners,
+                                                    height, width);
 }
 
 at::Tensor upsample_bicubic2d(const at::Tensor &self, at::IntArrayRef size, bool alignCorners,
@@ -183,13 +189,8 @@ at::Tensor upsample_bicubic2d(const at::Tensor &self, at::IntArrayRef size, bool
   static constexpr Op op = {"aten.upsample_bicubic2d.vec",
                             "aten::upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, "
                             "bool align_corners, float[]? scale_factors) -> Tensor"};
-  at::Tensor result = upsampled(op, self, size, alignCorners, height, width);
-  if (result.defined()) {
-    TORCH_LAZY_COUNTER("xla::upsample_bicubic2d", 1);
-    return result;
-  }
-  return OtherKernel<at::_ops::upsample_bicubic2d>::call(self.key_set(), self, c10::fromIntArrayRefSlow(size),
-                                                         alignCorners, height, width);
+  return upsampledOr<at::_ops::upsample_bicubic2d>(op, "xla::upsample_bicubic2d", self, size, alignCorners,
+                                                   height, width);
 }
 
 } // namespace torchere::lazy
