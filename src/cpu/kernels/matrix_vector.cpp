@@ -59,12 +59,13 @@ void multiplyByVector(const Context &context, const MatrixVectorArgs &args) {
   auto size = static_cast<int64_t>(byteSize(args.type)), resultSize = std::max<int64_t>(size, 4);
   int64_t unitsOfBatch = divideUp(args.m, step);
   context.pool.parallelFor(parts, [&](int64_t part) {
-    int64_t unit = partBegin(units, parts, part), end = partBegin(units, parts, part + 1);
+    int64_t unit = partBegin(units, parts, part), end = partBegin(units, parts, part + 1), last = -1;
+    MatrixVectorJob job;
     while (unit < end) {
       int64_t batch = unit / unitsOfBatch, first = unit % unitsOfBatch * step;
       int64_t count = std::min({args.m - first, (end - unit) * step, most});
-      MatrixVectorJob job;
-      job.vector = denseVector(args, batch);
+      if (batch != last)
+        job.vector = denseVector(args, last = batch);
       job.matrix = args.a + (batch * args.aBatchStride + first * args.aRowStride) * size;
       job.rowStride = isAlong ? args.aRowStride : args.aColumnStride;
       job.rows = isAlong ? count : args.n;

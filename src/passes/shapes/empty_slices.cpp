@@ -7,8 +7,8 @@ using namespace mlir;
 
 namespace torchere::passes {
 
-/// Whether the result may have no elements: no slices, or slices of none. Once its shape is known, a gather
-/// is verified again.
+/// Whether the result may have no elements: no slices, or slices of none. Where it has some after all, the
+/// gather is refused when it is computed.
 static bool mayTakeNothing(RankedTensorType indices, stablehlo::GatherDimensionNumbersAttr numbers,
                            ArrayRef<int64_t> sliceSizes) {
   for (auto [dimension, size] : llvm::enumerate(indices.getShape()))

@@ -86,9 +86,9 @@ private:
   }
 
   Value convolved(const Phase &phase) {
+    Value weights = weightsOf(phase);
     Operation *made = builder.clone(*op);
-    made->setOperand(1, weightsOf(phase));
-    made->moveAfter(made->getOperand(1).getDefiningOp());
+    made->setOperand(1, weights);
     SmallVector<int64_t> dilation(*op.getLhsDilation()), shape(type.getShape()), around(padding);
     dilation[0] = 1;
     around[0] = phase.low;
